@@ -43,6 +43,22 @@ void powercap_tree_put(const struct powercap_tree *tree, const char *path, const
     close(fd);
 }
 
+void powercap_tree_files(const struct powercap_tree *tree, const char *folder, const char *files)
+{
+    char copy[1024], path[256], text[128], *rest = copy, *file;
+
+    must(snprintf(copy, sizeof copy, "%s", files) < (int)sizeof copy, files);
+    while ((file = strsep(&rest, ";"))) {
+        char *content = strchr(file, '=');
+
+        must(content != NULL, files);
+        *content++ = '\0';
+        snprintf(path, sizeof path, "%s/%s", folder, file);
+        snprintf(text, sizeof text, "%s\n", content);
+        powercap_tree_put(tree, path, text);
+    }
+}
+
 void powercap_tree_link(const struct powercap_tree *tree, const char *path, const char *target)
 {
     char whole[256];

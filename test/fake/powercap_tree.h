@@ -19,6 +19,9 @@ void powercap_tree_zone(const struct powercap_tree *tree, const char *folder, co
 /** Write any file, in place; folders on the way are made. `path`: "sys/class/hwmon/hwmon0/name". */
 void powercap_tree_put(const struct powercap_tree *tree, const char *path, const char *text);
 
+/** Write lines into files of a folder: "name=xe;device/power=1". */
+void powercap_tree_files(const struct powercap_tree *tree, const char *folder, const char *files);
+
 /** Make a symbolic link; folders on the way are made. */
 void powercap_tree_link(const struct powercap_tree *tree, const char *path, const char *target);
 

@@ -74,21 +74,4 @@ static inline void assert_listed(const char *wanted)
     assert_string_equal(listed, wanted);
 }
 
-/* Files of a folder: "name=xe;energy1_input=1". */
-static inline void put_files(const char *folder, const char *files)
-{
-    char copy[512], path[128], text[128], *rest = copy, *file;
-
-    assert_true(snprintf(copy, sizeof copy, "%s", files) < (int)sizeof copy);
-    while ((file = strsep(&rest, ";"))) {
-        char *content = strchr(file, '=');
-
-        assert_non_null(content);
-        *content++ = '\0';
-        snprintf(path, sizeof path, "%s/%s", folder, file);
-        snprintf(text, sizeof text, "%s\n", content);
-        powercap_tree_put(&tree, path, text);
-    }
-}
-
 #endif

@@ -402,146 +402,111 @@ static void forget(void)
     unsetenv("APAPI_GPUS_ORDER");
 }
 
-/* "0.2." for the first and the third of four. */
-static void chosen(const struct gpu_device gpus[GPUS], char text[GPUS + 1])
-{
-    for (size_t i = 0; i < GPUS; i++) {
-        text[i] = gpus[i].chosen ? (char)('0' + i) : '.';
-    }
-    text[GPUS] = '\0';
-}
-
-static void assert_choice(const char *list, const char *expected)
-{
-    struct gpu_device gpus[GPUS];
-    char text[GPUS + 1];
-
-    make_gpus(gpus);
-    fail_if(gpu_select(gpus, GPUS, find_part, &why), "%s: %s", list, why.text);
-    chosen(gpus, text);
-    assert_string_equal(text, expected);
-}
-
-static void assert_refused(const char *list, int error, const char *says)
-{
-    struct gpu_device gpus[GPUS];
-
-    make_gpus(gpus);
-    assert_int_equal(gpu_select(gpus, GPUS, find_part, &why), -1);
-    fail_if(errno != error || !strstr(why.text, says), "'%s': %s: %s", list, strerror(errno),
-            why.text);
-}
-
 #define PREPARED(name) TEST_WITH(name, NULL, forget)
 
-PREPARED(all_where_nobody_chooses)
+/* Variables, "APAPI_GPUS=0,2 SLURM_STEP_GPUS=1"; "gpus" is the setting of the step. Blanks are '_'.
+ */
+static void set_lists(const char *lists)
 {
-    assert_choice("", "0123");
-    assert_null(gpu_list());
-    setenv("APAPI_GPUS", "", 1);
-    assert_choice("", "0123");
-    setenv("APAPI_GPUS", "all", 1);
-    assert_choice("all", "0123");
-    assert_null(gpu_list());
-}
+    char copy[256], *rest = copy, *word;
 
-PREPARED(what_lists_mean)
-{
-    static const struct {
-        const char *list, *expected;
-    } cases[] = {
-        {"0", "0..."},
-        {"0,2", "0.2."},
-        {"2,0", "0.2."},
-        {" 1 , 3 ", ".1.3"},
-        {"1-3", ".123"},
-        {"0-0,2-3", "0.23"},
-        {"0,0", "0..."},
-        {"0-3", "0123"},
-        {"GPU-bbbb3333-0000-0000-0000-000000000000", "..2."},
-        {"gpu-BBBB", "..2."},
-        {"GPU-aaaa1,GPU-c", "0..3"},
-        {"GPU-b,0", "0.2."},
-        {"MIG-11112222-0000", "...3"},
-        {"MIG-1111", "...3"},
-        {"MIG-11112222-0000,MIG-11113333-0000", "...3"},
-        {"MIG-GPU-aaaa2222-0000-0000-0000-000000000000/1/0", ".1.."},
-    };
+    forget();
+    apapi_source_set("slurm", "gpus", "");
+    snprintf(copy, sizeof copy, "%s", lists);
+    while ((word = strsep(&rest, " "))) {
+        char *list = strchr(word, '=');
 
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        setenv("APAPI_GPUS", cases[i].list, 1);
-        assert_choice(cases[i].list, cases[i].expected);
+        *list++ = '\0';
+        for (char *blank = list; (blank = strchr(blank, '_'));) {
+            *blank = ' ';
+        }
+        assert_int_equal(strcmp(word, "gpus") ? setenv(word, list, 1)
+                                              : apapi_source_set("slurm", "gpus", list),
+                         0);
     }
 }
 
-PREPARED(what_is_refused)
-{
-    static const struct {
-        const char *list;
-        int error;
-        const char *says;
-    } cases[] = {
-        {"4", ENODEV, "APAPI_GPUS: there is no GPU '4' among the 4 here"},
-        {"0,4", ENODEV, "'4'"},
-        {"2-5", ENODEV, "'2-5'"},
-        {"99999999999999999999", EINVAL, "'99999999999999999999' names no GPU"},
-        {"GPU-d", ENODEV, "'GPU-d'"},
-        {"GPU-aaaa", EINVAL, "'GPU-aaaa' fits more than one GPU"},
-        {"MIG-9", ENODEV, "'MIG-9'"},
-        {"MIG-GPU-dddd/1/0", ENODEV, "'MIG-GPU-dddd/1/0'"},
-        {"none", ENODEV, "APAPI_GPUS=none"},
-        {"x", EINVAL,
-         "'x' names no GPU; valid: all, or 0, 0-3, GPU-..., MIG-... separated by commas"},
-        {"3-1", EINVAL, "'3-1'"},
-        {"1-", EINVAL, "'1-'"},
-        {"-1", EINVAL, "'-1'"},
-        {"0x1", EINVAL, "'0x1'"},
-        {"0,,1", EINVAL, "''"},
-        {"GPU-", EINVAL, "'GPU-'"},
-        {"GPU", EINVAL, "'GPU'"},
-        {"0;1", EINVAL, "'0;1'"},
-    };
+/* The GPUs that are chosen of four, "0.2."; or why none is. */
+static const struct {
+    const char *lists, *chosen;
+    int error;
+} selections[] = {
+    {"APAPI_GPUS=", "0123", 0},
+    {"APAPI_GPUS=all", "0123", 0},
+    {"APAPI_GPUS=0", "0...", 0},
+    {"APAPI_GPUS=0,2", "0.2.", 0},
+    {"APAPI_GPUS=2,0", "0.2.", 0},
+    {"APAPI_GPUS=_1_,_3_", ".1.3", 0},
+    {"APAPI_GPUS=1-3", ".123", 0},
+    {"APAPI_GPUS=0-0,2-3", "0.23", 0},
+    {"APAPI_GPUS=0,0", "0...", 0},
+    {"APAPI_GPUS=0-3", "0123", 0},
+    {"APAPI_GPUS=GPU-bbbb3333-0000-0000-0000-000000000000", "..2.", 0},
+    {"APAPI_GPUS=gpu-BBBB", "..2.", 0},
+    {"APAPI_GPUS=GPU-aaaa1,GPU-c", "0..3", 0},
+    {"APAPI_GPUS=GPU-b,0", "0.2.", 0},
+    {"APAPI_GPUS=MIG-11112222-0000", "...3", 0},
+    {"APAPI_GPUS=MIG-1111", "...3", 0},
+    {"APAPI_GPUS=MIG-11112222-0000,MIG-11113333-0000", "...3", 0},
+    {"APAPI_GPUS=MIG-GPU-aaaa2222-0000-0000-0000-000000000000/1/0", ".1..", 0},
+    {"APAPI_GPUS=4", "APAPI_GPUS: there is no GPU '4' among the 4 here", ENODEV},
+    {"APAPI_GPUS=0,4", "'4'", ENODEV},
+    {"APAPI_GPUS=2-5", "'2-5'", ENODEV},
+    {"APAPI_GPUS=99999999999999999999", "'99999999999999999999' names no GPU", EINVAL},
+    {"APAPI_GPUS=GPU-d", "'GPU-d'", ENODEV},
+    {"APAPI_GPUS=GPU-aaaa", "'GPU-aaaa' fits more than one GPU", EINVAL},
+    {"APAPI_GPUS=MIG-9", "'MIG-9'", ENODEV},
+    {"APAPI_GPUS=MIG-GPU-dddd/1/0", "'MIG-GPU-dddd/1/0'", ENODEV},
+    {"APAPI_GPUS=none", "APAPI_GPUS=none", ENODEV},
+    {"APAPI_GPUS=x",
+     "'x' names no GPU; valid: all, or 0, 0-3, GPU-..., MIG-... separated by commas", EINVAL},
+    {"APAPI_GPUS=3-1", "'3-1'", EINVAL},
+    {"APAPI_GPUS=1-", "'1-'", EINVAL},
+    {"APAPI_GPUS=-1", "'-1'", EINVAL},
+    {"APAPI_GPUS=0x1", "'0x1'", EINVAL},
+    {"APAPI_GPUS=0,,1", "''", EINVAL},
+    {"APAPI_GPUS=GPU-", "'GPU-'", EINVAL},
+    {"APAPI_GPUS=GPU", "'GPU'", EINVAL},
+    {"APAPI_GPUS=0;1", "'0;1'", EINVAL},
+    /* the first place counts */
+    {"SLURM_JOB_GPUS=3", "...3", 0},
+    {"SLURM_JOB_GPUS=3 SLURM_STEP_GPUS=2", "..2.", 0},
+    {"SLURM_JOB_GPUS=3 SLURM_STEP_GPUS=2 gpus=1", ".1..", 0},
+    {"SLURM_STEP_GPUS=2 gpus=none", "the step has no GPU", ENODEV},
+    {"SLURM_STEP_GPUS=2 gpus=none APAPI_GPUS=0", "0...", 0},
+    {"SLURM_STEP_GPUS=2 gpus=none APAPI_GPUS=all", "0123", 0},
+    /* minor numbers where the site says so */
+    {"SLURM_STEP_GPUS=0,1", "01..", 0},
+    {"SLURM_STEP_GPUS=0,1 APAPI_GPUS_ORDER=minor", "..23", 0},
+    /* in a step with constrained devices, the library numbers visible GPUs from 0 */
+    {"SLURM_STEP_GPUS=4-6,1", "0123", 0},
+    {"SLURM_STEP_GPUS=4,5,1", "SLURM_STEP_GPUS: there is no GPU '4'", ENODEV},
+    {"APAPI_GPUS=4-6,1", "APAPI_GPUS", ENODEV},
+};
 
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        setenv("APAPI_GPUS", cases[i].list, 1);
-        assert_refused(cases[i].list, cases[i].error, cases[i].says);
+PREPARED(the_gpus_of_a_list)
+{
+    for (size_t i = 0; i < COUNT_OF(selections); i++) {
+        struct gpu_device gpus[GPUS];
+        char chosen[GPUS + 1] = "....";
+
+        set_lists(selections[i].lists);
+        print_message("# %s\n", selections[i].lists);
+        make_gpus(gpus);
+        if (selections[i].error) {
+            assert_fails_with(selections[i].error, selections[i].chosen,
+                              gpu_select(gpus, GPUS, find_part, &why));
+            continue;
+        }
+        assert_int_equal(gpu_select(gpus, GPUS, find_part, &why), 0);
+        for (size_t g = 0; g < GPUS; g++) {
+            chosen[g] = gpus[g].chosen ? (char)('0' + g) : '.';
+        }
+        assert_string_equal(chosen, selections[i].chosen);
+        assert_int_equal(gpu_list() == NULL, strcmp(selections[i].lists, "APAPI_GPUS=") == 0 ||
+                                                 strstr(selections[i].lists, "=all") != NULL);
     }
-}
-
-PREPARED(the_first_place_counts)
-{
-    setenv("SLURM_JOB_GPUS", "3", 1);
-    assert_choice("job", "...3");
-    setenv("SLURM_STEP_GPUS", "2", 1);
-    assert_choice("step", "..2.");
-    assert_int_equal(apapi_source_set("slurm", "gpus", "1"), 0);
-    assert_choice("setting", ".1..");
-    assert_int_equal(apapi_source_set("slurm", "gpus", "none"), 0);
-    assert_refused("none", ENODEV, "the step has no GPU");
-    setenv("APAPI_GPUS", "0", 1);
-    assert_choice("own", "0...");
-    setenv("APAPI_GPUS", "all", 1);
-    assert_choice("all", "0123");
-    assert_int_equal(apapi_source_set("slurm", "gpus", ""), 0);
-}
-
-PREPARED(minor_numbers_where_the_site_says_so)
-{
-    setenv("SLURM_STEP_GPUS", "0,1", 1);
-    assert_choice("index", "01..");
-    setenv("APAPI_GPUS_ORDER", "minor", 1);
-    assert_choice("minor", "..23");
-}
-
-/* In a step with constrained devices, the library numbers visible GPUs from 0. */
-PREPARED(slurm_shows_only_the_steps_gpus)
-{
-    setenv("SLURM_STEP_GPUS", "4-6,1", 1);
-    assert_choice("hidden", "0123");
-    setenv("SLURM_STEP_GPUS", "4,5,1", 1);
-    assert_refused("hidden", ENODEV, "SLURM_STEP_GPUS: there is no GPU '4'");
-    setenv("APAPI_GPUS", "4-6,1", 1);
-    assert_refused("own", ENODEV, "APAPI_GPUS");
+    apapi_source_set("slurm", "gpus", "");
 }
 
 PREPARED(slices_of_parts_are_added_up)

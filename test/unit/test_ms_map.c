@@ -176,55 +176,38 @@ static void machine_remove_tree(void)
     powercap_tree_destroy(&tree);
 }
 
-static void put(const char *folder, int number, const char *file, const char *text)
-{
-    char path[160];
-
-    snprintf(path, sizeof path, "%s%d/%s", folder, number, file);
-    powercap_tree_put(&tree, path, text);
-}
-
-#define CHIP "sys/class/hwmon/hwmon"
-#define CPU "sys/devices/system/cpu/cpu"
-
-static void put_cpu(int number, const char *package, const char *core, const char *khz)
-{
-    put(CPU, number, "topology/physical_package_id", package);
-    put(CPU, number, "topology/core_id", core);
-    put(CPU, number, "cpufreq/scaling_cur_freq", khz);
-}
-
 #define PREPARED(name) TEST_WITH(name, machine_make_tree, machine_remove_tree)
+
+static struct machine *start(void)
+{
+    struct machine *machine = machine_open();
+
+    machine_start(machine);
+    return machine;
+}
 
 PREPARED(intel)
 {
     struct ms_cpu cpu = {.msr_time_runtime = 0};
     struct machine *machine;
 
-    put(CHIP, 0, "name", "nvme\n");
-    put(CHIP, 0, "temp1_input", "99000\n");
-    put(CHIP, 10, "name", "coretemp\n");
-    put(CHIP, 10, "temp1_label", "Package id 0\n");
-    put(CHIP, 10, "temp1_input", "45000\n");
-    put(CHIP, 10, "temp2_label", "Core 0\n");
-    put(CHIP, 10, "temp2_input", "41000\n");
-    put(CHIP, 10, "temp10_label", "Core 8\n");
-    put(CHIP, 10, "temp10_input", "42900\n");
-    put(CHIP, 2, "name", "coretemp\n");
-    put(CHIP, 2, "temp1_label", "Package id 3\n");
-    put(CHIP, 2, "temp1_input", "55000\n");
-    put(CHIP, 2, "temp2_label", "Core 0\n");
-    put(CHIP, 2, "temp2_input", "54000\n");
-    machine = machine_open();
-    machine_start(machine);
+    powercap_tree_files(&tree, "sys/class/hwmon",
+                        "hwmon0/name=nvme;hwmon0/temp1_input=99000;hwmon10/name=coretemp;"
+                        "hwmon10/temp1_label=Package id 0;hwmon10/temp1_input=45000;"
+                        "hwmon10/temp2_label=Core 0;hwmon10/temp2_input=41000;"
+                        "hwmon10/temp10_label=Core 8;hwmon10/temp10_input=42900;"
+                        "hwmon2/name=coretemp;hwmon2/temp1_label=Package id 3;"
+                        "hwmon2/temp1_input=55000;hwmon2/temp2_label=Core 0;"
+                        "hwmon2/temp2_input=54000");
+    machine = start();
     machine_read(machine, ALL, 1 * MS, &cpu);
     assert_int_equal(cpu.msr_temperature_pkg_cur[0], 45);
     assert_int_equal(cpu.msr_temperature_pkg_cur[1], 55); /* the fourth package is odd */
-    put(CHIP, 10, "temp1_input", "50000\n");
+    powercap_tree_files(&tree, "sys/class/hwmon/hwmon10", "temp1_input=50000");
     machine_read(machine, ALL, 5 * MS, &cpu); /* too soon */
     assert_int_equal(cpu.msr_temperature_pkg_cur[0], 45);
     machine_read(machine, ALL, 20 * MS, &cpu);
-    put(CHIP, 10, "temp1_input", "47000\n");
+    powercap_tree_files(&tree, "sys/class/hwmon/hwmon10", "temp1_input=47000");
     machine_read(machine, ALL, 40 * MS, &cpu);
     assert_int_equal(cpu.msr_temperature_pkg_cur[0], 47);
     assert_int_equal(cpu.msr_temperature_pkg_max[0], 50);
@@ -239,36 +222,42 @@ PREPARED(amd)
     struct ms_cpu cpu = {.msr_time_runtime = 0};
     struct machine *machine;
 
-    put(CHIP, 1, "name", "k10temp\n");
-    put(CHIP, 1, "temp1_input", "60125\n");
-    put(CHIP, 2, "name", "k10temp\n");
-    put(CHIP, 2, "temp1_input", "61125\n");
-    machine = machine_open();
-    machine_start(machine);
+    powercap_tree_files(&tree, "sys/class/hwmon",
+                        "hwmon1/name=k10temp;hwmon1/temp1_input=60125;hwmon2/name=k10temp;"
+                        "hwmon2/temp1_input=61125");
+    machine = start();
     machine_read(machine, PART_TEMPERATURE, 1 * MS, &cpu);
     assert_int_equal(cpu.msr_temperature_pkg_max[0], 60);
     assert_int_equal(cpu.msr_temperature_pkg_max[1], 61);
     machine_close(machine);
 }
 
+/* A second thread of a core, one that is switched off, a fifth core, a package beyond the second.
+ */
 PREPARED(frequencies)
 {
+    static const char *const cpus[][3] = {
+        {"0", "0", "1000000"}, {"0", "4", "2000000"}, {"0", "0", "3000000"},
+        {"1", "0", "4000000"}, {"7", "0", "5000000"}, {NULL},
+        {"0", "5", "1100000"}, {"0", "6", "1200000"}, {"0", "7", "1300000"}};
     struct ms_cpu cpu = {.msr_time_runtime = 0};
     struct machine *machine;
 
-    put_cpu(0, "0", "0", "1000000");
-    put_cpu(1, "0", "4", "2000000");
-    put_cpu(2, "0", "0", "3000000"); /* the second thread of a core */
-    put_cpu(3, "1", "0", "4000000");
-    put_cpu(4, "7", "0", "5000000");
-    put(CPU, 5, "online", "0"); /* switched off */
-    put_cpu(6, "0", "5", "1100000");
-    put_cpu(7, "0", "6", "1200000");
-    put_cpu(8, "0", "7", "1300000"); /* the fifth core */
-    machine = machine_open();
-    machine_start(machine);
+    for (size_t i = 0; i < COUNT_OF(cpus); i++) {
+        char folder[64], files[160] = "online=0";
+
+        snprintf(folder, sizeof folder, "sys/devices/system/cpu/cpu%zu", i);
+        if (cpus[i][0]) {
+            snprintf(files, sizeof files,
+                     "topology/physical_package_id=%s;topology/core_id=%s;"
+                     "cpufreq/scaling_cur_freq=%s",
+                     cpus[i][0], cpus[i][1], cpus[i][2]);
+        }
+        powercap_tree_files(&tree, folder, files);
+    }
+    machine = start();
     machine_read(machine, ALL, 1 * MS, &cpu);
-    put(CPU, 0, "cpufreq/scaling_cur_freq", "3000000");
+    powercap_tree_files(&tree, "sys/devices/system/cpu/cpu0/cpufreq", "scaling_cur_freq=3000000");
     machine_read(machine, ALL, 101 * MS, &cpu);
     assert_true(fabs(cpu.msr_freq_core_acc[0][0] - 200) < 1e-9); /* MHz x s */
     assert_true(fabs(cpu.msr_freq_core_eff_acc[1][0] - 400) < 1e-9);
@@ -329,8 +318,7 @@ PREPARED(parts_that_events_offer_are_left_alone)
     struct machine *machine;
 
     put_stat("cpu  100 10 20 1000 50 3 2 77 9 9");
-    machine = machine_open();
-    machine_start(machine);
+    machine = start();
     machine_read(machine, PART_NONE, 1 * MS, &cpu);
     assert_int_equal(cpu.measure_memory_used_max, 7);
     assert_true(cpu.measure_util_avg == 8);

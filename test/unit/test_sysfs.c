@@ -269,16 +269,16 @@ static void make_chip(int number, const char *device, const char *contents)
     int length = device ? (int)strcspn(device, ";") : 0;
 
     snprintf(folder, sizeof folder, "sys/class/hwmon/hwmon%d", number);
-    put_files(folder, contents);
+    powercap_tree_files(&tree, folder, contents);
     if (!device) {
         return;
     }
     snprintf(path, sizeof path, "sys/devices/%.*s", length, device);
-    put_files(path, "uevent=");
+    powercap_tree_files(&tree, path, "uevent=");
     if (device[length]) {
         snprintf(target, sizeof target,
                  "drm/renderD128/uevent=;drm/card%s/uevent=", device + length + 1);
-        put_files(path, target);
+        powercap_tree_files(&tree, path, target);
     }
     snprintf(path, sizeof path, "%s/device", folder);
     snprintf(target, sizeof target, "../../../devices/%.*s", length, device);

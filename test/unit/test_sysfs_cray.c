@@ -24,7 +24,7 @@ static void put(const char *file, const char *text)
     char line[128];
 
     snprintf(line, sizeof line, "%s=%s", file, text);
-    put_files("sys/cray/pm_counters", line);
+    powercap_tree_files(&tree, "sys/cray/pm_counters", line);
 }
 
 static void remove_file(const char *file)
@@ -39,8 +39,9 @@ static void remove_file(const char *file)
 static void make_node(void)
 {
     make_tree();
-    put_files("sys/cray/pm_counters", "energy=1000000 J;power=300 W;power_cap=0 W;freshness=100;"
-                                      "generation=7;startup=1400000000000000;version=2");
+    powercap_tree_files(&tree, "sys/cray/pm_counters",
+                        "energy=1000000 J;power=300 W;power_cap=0 W;freshness=100;"
+                        "generation=7;startup=1400000000000000;version=2");
     put("raw_scan_hz", "1"); /* it may be read 10 s later and is not stale */
 }
 
@@ -48,10 +49,11 @@ static void make_node(void)
 
 WITH_NODE(names_and_domains)
 {
-    put_files("sys/cray/pm_counters",
-              "energy=123456 J 1700000000123456 us;cpu_energy=2 J;cpu0_energy=3 J;"
-              "memory_energy=4 J;accel0_energy=5 J;accel10_energy=6 J;power=250 W;cpu_power=7 W;"
-              "memory_power=8 W;accel0_power=9 W 5 us;cpu_temp=40 C");
+    powercap_tree_files(
+        &tree, "sys/cray/pm_counters",
+        "energy=123456 J 1700000000123456 us;cpu_energy=2 J;cpu0_energy=3 J;"
+        "memory_energy=4 J;accel0_energy=5 J;accel10_energy=6 J;power=250 W;cpu_power=7 W;"
+        "memory_power=8 W;accel0_power=9 W 5 us;cpu_temp=40 C");
     remove_file("raw_scan_hz"); /* 10, where it is not reported */
     open_sysfs("cray_pm");
     assert_string_equal(reader->detail, "sysfs pm_counters");
