@@ -669,8 +669,7 @@ int main(int argc, char **argv)
     if (status >= 0) {
         return status;
     }
-    apapi_source_set("descriptors", "close_on_exec",
-                     "all"); /* the program inherits no descriptors */
+    child_note_descriptors();
     status = atime_open_all(&atime);
     if (status < 0) {
         status = atime_measure(&atime);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -10,6 +11,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/files.h"
+#include "base/text.h"
 
 /* --- signals -------------------------------------------------------------------------------- */
 
@@ -75,11 +78,42 @@ int signals_last(const struct signals *signals)
 
 /* --- child ---------------------------------------------------------------------------------- */
 
+#define DESCRIPTORS_MAX 4096
+
+static bool noted;
+static uint64_t given[DESCRIPTORS_MAX / 64];
+
+static void look_at_descriptor(int folder, const char *name, unsigned char type, void *notes)
+{
+    uint64_t fd = 0;
+
+    (void)type;
+    if (!text_digits(name, DESCRIPTORS_MAX - 1, &fd) || (int)fd == folder) {
+        return;
+    }
+    if (*(const bool *)notes) {
+        given[fd / 64] |= UINT64_C(1) << fd % 64;
+    } else if (!(given[fd / 64] >> fd % 64 & 1)) {
+        fcntl((int)fd, F_SETFD, FD_CLOEXEC);
+    }
+}
+
+void child_note_descriptors(void)
+{
+    bool notes = true;
+
+    noted = folder_each(AT_FDCWD, "/proc/self/fd", look_at_descriptor, &notes);
+}
+
 /* exec resets handlers to the default and keeps ignored signals ignored, as before. */
 static _Noreturn void become(char *const argv[], const struct signals *signals, int error_pipe)
 {
+    bool notes = false;
     int error;
 
+    if (noted) {
+        folder_each(AT_FDCWD, "/proc/self/fd", look_at_descriptor, &notes);
+    }
     sigprocmask(SIG_SETMASK, &signals->mask, NULL);
     execvp(argv[0], argv);
     error = errno;

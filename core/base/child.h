@@ -24,6 +24,12 @@ void signals_restore(const struct signals *signals);
 /** @return the latest signal, even if it is blocked now; 0: none. */
 int signals_last(const struct signals *signals);
 
+/**
+ * Note which descriptors this process was given: programs get these, and none that a library opens
+ * here. Before anything is opened.
+ */
+void child_note_descriptors(void);
+
 #define CHILD_NOT_EXECUTABLE 126
 #define CHILD_NOT_FOUND 127
 

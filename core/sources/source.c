@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Settings, lists, descriptors and locks, for all sources. */
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -14,6 +13,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/files.h"
 #include "base/thread.h"
 #include "sources/sources.h"
 
@@ -151,34 +151,14 @@ size_t wanted_events_missing(const char *component, const struct apapi_reader *r
 
 /* --- descriptors ------------------------------------------------------------------------------ */
 
-#define FOLDER "/proc/self/fd"
-#define NOTED_MAX 16 /* at a time; descriptors of more calls are not marked in children */
-
-static const struct open_files *_Atomic noted[NOTED_MAX];
-
-/* Make the name of a descriptor's link. A child of fork() must not call snprintf(). */
-static void link_name(char name[sizeof FOLDER "/4294967295"], int fd)
-{
-    char digits[12], *digit = digits + sizeof digits;
-
-    *--digit = '\0';
-    do {
-        *--digit = (char)('0' + fd % 10);
-        fd /= 10;
-    } while (fd > 0);
-    stpcpy(stpcpy(name, FOLDER "/"), digit);
-}
-
-static bool is_meter(int fd)
+static bool is_meter(int folder, const char *name)
 {
     static const char *const meters[] = {
         "/sys/",    "/proc/",    "/dev/cpu/", "/dev/nvidia", "/dev/dri/",
         "/dev/kfd", "/dev/ipmi", "/dev/mem",  "/dev/hsi",    "anon_inode:[perf_event]"};
-    char name[sizeof FOLDER "/4294967295"], target[64];
-    ssize_t length;
+    char target[64];
+    ssize_t length = readlinkat(folder, name, target, sizeof target - 1);
 
-    link_name(name, fd);
-    length = readlink(name, target, sizeof target - 1);
     target[length > 0 ? length : 0] = '\0';
     for (size_t i = 0; i < COUNT_OF(meters); i++) {
         if (strncmp(target, meters[i], strlen(meters[i])) == 0) {
@@ -188,77 +168,33 @@ static bool is_meter(int fd)
     return false;
 }
 
-static void mark(const struct open_files *before, int fd)
+static void note_open(int folder, const char *name, unsigned char type, void *context)
 {
-    bool noted_before = before->bits[fd / 64] >> fd % 64 & 1;
+    struct open_files *files = context;
+    int fd = (int)strtol(name, NULL, 10);
 
-    if (!noted_before && fcntl(fd, F_GETFD) == 0 && (before->all || is_meter(fd))) {
+    (void)type;
+    if (fd != folder && fd < OPEN_FILES_MAX) {
+        files->bits[fd / 64] |= UINT64_C(1) << fd % 64;
+    }
+}
+
+static void mark_new(int folder, const char *name, unsigned char type, void *context)
+{
+    const struct open_files *before = context;
+    int fd = (int)strtol(name, NULL, 10);
+
+    (void)type;
+    if (fd != folder && fd < OPEN_FILES_MAX && !(before->bits[fd / 64] >> fd % 64 & 1) &&
+        is_meter(folder, name)) {
         fcntl(fd, F_SETFD, FD_CLOEXEC);
     }
 }
 
-/* Runs in a child of fork(): async-signal-safe calls only. */
-static void mark_in_child(void)
-{
-    for (size_t i = 0; i < NOTED_MAX; i++) {
-        const struct open_files *files = atomic_load(&noted[i]);
-
-        for (int fd = 0; files && fd < OPEN_FILES_MAX; fd++) {
-            mark(files, fd);
-        }
-    }
-}
-
-static void look_after_children(void)
-{
-    pthread_atfork(NULL, NULL, mark_in_child);
-}
-
-/* Replace the first entry `old` by `now`. */
-static void replace_noted(const struct open_files *old, const struct open_files *now)
-{
-    for (size_t i = 0; i < NOTED_MAX; i++) {
-        const struct open_files *expected = old;
-
-        if (atomic_compare_exchange_strong(&noted[i], &expected, now)) {
-            return;
-        }
-    }
-}
-
-/* Note all descriptors, or mark those that were not noted before. */
-static void look_at_all(struct open_files *files, bool notes)
-{
-    DIR *dir = opendir(FOLDER);
-
-    if (!dir) {
-        return;
-    }
-    for (struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
-        int fd = (int)strtol(entry->d_name, NULL, 10);
-
-        if (entry->d_name[0] == '.' || fd == dirfd(dir) || fd >= OPEN_FILES_MAX) {
-            continue;
-        }
-        if (notes) {
-            files->bits[fd / 64] |= UINT64_C(1) << fd % 64;
-        } else {
-            mark(files, fd);
-        }
-    }
-    closedir(dir);
-}
-
 void open_files_note(struct open_files *files)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    const char *whose = source_setting("descriptors", "close_on_exec");
-
     memset(files, 0, sizeof *files);
-    files->all = whose && strcmp(whose, "all") == 0;
-    look_at_all(files, true);
-    pthread_once(&once, look_after_children);
-    replace_noted(NULL, files);
+    folder_each(AT_FDCWD, "/proc/self/fd", note_open, files);
 }
 
 void open_files_close_new_on_exec(const struct open_files *before)
@@ -266,8 +202,7 @@ void open_files_close_new_on_exec(const struct open_files *before)
     struct open_files copy = *before;
     int saved = errno;
 
-    look_at_all(&copy, false);
-    replace_noted(before, NULL);
+    folder_each(AT_FDCWD, "/proc/self/fd", mark_new, &copy);
     errno = saved;
 }
 

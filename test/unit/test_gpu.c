@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The sources for GPUs. */
-#include <fcntl.h>
 #include <time.h>
 
 #include "fake/powercap_tree.h"
@@ -315,33 +314,6 @@ CLEANED(each_start_is_undone)
     fclose(log);
     assert_int_equal(starts, 3);
     assert_int_equal(stops, 3);
-}
-
-/* @return how many descriptors would reach a program started now. */
-static int count_inherited(void)
-{
-    int count = 0;
-
-    for (int fd = 0; fd < 256; fd++) {
-        int flags = fcntl(fd, F_GETFD);
-
-        count += flags >= 0 && !(flags & FD_CLOEXEC);
-    }
-    return count;
-}
-
-CLEANED(no_program_inherits_the_drivers_files)
-{
-    /* as in a program whose other threads open nothing */
-    assert_int_equal(apapi_source_set("descriptors", "close_on_exec", "all"), 0);
-    write_spec("gpu\n");
-    for (size_t v = 0; v < VENDORS; v++) {
-        int before = count_inherited();
-        struct apapi_reader *reader = open_vendor(vendors[v]);
-
-        assert_int_equal(count_inherited(), before);
-        reader->source->close(reader);
-    }
 }
 
 #ifdef WITH_PAPI

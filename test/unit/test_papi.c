@@ -208,8 +208,6 @@ TEST(no_descriptor_reaches_another_program)
     size_t before = open_on_exec();
     struct apapi_reader *reader;
 
-    /* as in a program whose other threads open nothing */
-    assert_int_equal(apapi_source_set("descriptors", "close_on_exec", "all"), 0);
     reader = open_named("opener");
     assert_int_equal(open_on_exec(), before);
     papi->close(reader);
