@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -80,9 +79,9 @@ int signals_last(const struct signals *signals)
 
 #define DESCRIPTORS_MAX 4096
 
-static bool noted;
 static uint64_t given[DESCRIPTORS_MAX / 64];
 
+/* @param notes  NULL: close at exec what was not given */
 static void look_at_descriptor(int folder, const char *name, unsigned char type, void *notes)
 {
     uint64_t fd = 0;
@@ -91,7 +90,7 @@ static void look_at_descriptor(int folder, const char *name, unsigned char type,
     if (!text_digits(name, DESCRIPTORS_MAX - 1, &fd) || (int)fd == folder) {
         return;
     }
-    if (*(const bool *)notes) {
+    if (notes) {
         given[fd / 64] |= UINT64_C(1) << fd % 64;
     } else if (!(given[fd / 64] >> fd % 64 & 1)) {
         fcntl((int)fd, F_SETFD, FD_CLOEXEC);
@@ -100,19 +99,16 @@ static void look_at_descriptor(int folder, const char *name, unsigned char type,
 
 void child_note_descriptors(void)
 {
-    bool notes = true;
-
-    noted = folder_each(AT_FDCWD, "/proc/self/fd", look_at_descriptor, &notes);
+    folder_each(AT_FDCWD, "/proc/self/fd", look_at_descriptor, given);
 }
 
 /* exec resets handlers to the default and keeps ignored signals ignored, as before. */
 static _Noreturn void become(char *const argv[], const struct signals *signals, int error_pipe)
 {
-    bool notes = false;
     int error;
 
-    if (noted) {
-        folder_each(AT_FDCWD, "/proc/self/fd", look_at_descriptor, &notes);
+    if (given[0]) {
+        folder_each(AT_FDCWD, "/proc/self/fd", look_at_descriptor, NULL);
     }
     sigprocmask(SIG_SETMASK, &signals->mask, NULL);
     execvp(argv[0], argv);
@@ -121,18 +117,6 @@ static _Noreturn void become(char *const argv[], const struct signals *signals, 
         error = 0; /* atime may have ended */
     }
     _exit(CHILD_NOT_FOUND);
-}
-
-/* A successful exec closes the pipe; otherwise the child writes its errno. @return that, or 0. */
-static int exec_error(int heard)
-{
-    int error = 0;
-    ssize_t got;
-
-    do {
-        got = read(heard, &error, sizeof error);
-    } while (got < 0 && errno == EINTR);
-    return got == (ssize_t)sizeof error ? error : 0;
 }
 
 /* posix_spawn() would leave glibc's own two signals ignored, which the program could notice. */
@@ -149,8 +133,10 @@ static int spawn(char *const argv[], const struct signals *signals, pid_t *pid)
     }
     error = *pid < 0 ? errno : 0;
     close(ends[1]);
-    if (*pid > 0) {
-        error = exec_error(ends[0]);
+    if (*pid > 0) { /* a successful exec closes the pipe; otherwise the child writes its errno */
+        ssize_t got = TEMP_FAILURE_RETRY(read(ends[0], &error, sizeof error));
+
+        error = got == (ssize_t)sizeof error ? error : 0;
     }
     close(ends[0]);
     if (error && *pid > 0) {

@@ -143,11 +143,6 @@ static size_t find_stem(const char *name)
     return length - stem <= DIGITS_MAX ? stem : length;
 }
 
-static int hostlist_compare_names(const void *left, const void *right)
-{
-    return strverscmp(*(const char *const *)left, *(const char *const *)right);
-}
-
 static bool is_same_stem(const char *a, const char *b)
 {
     size_t stem = find_stem(a);
@@ -205,7 +200,7 @@ void hostlist_put(FILE *out, const char **names, size_t count, size_t columns)
     long start = ftell(out);
     size_t done = 0;
 
-    qsort(names, count, sizeof(char *), hostlist_compare_names);
+    qsort(names, count, sizeof(char *), compare_names);
     while (done < count) {
         size_t used = (size_t)(ftell(out) - start);
 

@@ -125,49 +125,39 @@ int inflow_begin(struct inflow *inflow, int fd, bool look)
                                                                          : 0;
 }
 
-/* @return bytes; 0: more input needed; -1 */
-static ssize_t unpack_chunk(struct inflow *inflow, void *buffer, size_t size)
+static ssize_t unpack(struct inflow *inflow, void *buffer, size_t size)
 {
     struct unpacker *unpacker = inflow->unpacker;
     struct z_stream *stream = &unpacker->stream;
-    unsigned in = (unsigned)(inflow->end - inflow->begin);
     unsigned out = size < UINT32_MAX ? (unsigned)size : UINT32_MAX;
-    int result;
 
-    stream->next_in = (const unsigned char *)inflow->chunk + inflow->begin;
-    stream->avail_in = in;
-    stream->next_out = buffer;
-    stream->avail_out = out;
-    result = zlib.inflate(stream, Z_NO_FLUSH);
-    if (result == Z_STREAM_END) {
-        result = zlib.reset(stream);
-        unpacker->at_end = true;
-    } else if (stream->avail_in < in || stream->avail_out < out) {
-        unpacker->at_end = false;
-    }
-    if (result != Z_OK && result != Z_BUF_ERROR) {
-        return inflow_fail(inflow, EBADMSG, "it is compressed, and damaged");
-    }
-    inflow->begin = inflow->end - stream->avail_in;
-    return (ssize_t)(out - stream->avail_out);
-}
-
-static ssize_t unpack(struct inflow *inflow, void *buffer, size_t size)
-{
     for (;;) {
-        ssize_t got = unpack_chunk(inflow, buffer, size);
+        unsigned in = (unsigned)(inflow->end - inflow->begin);
+        int result;
 
-        if (got != 0) {
-            return got;
+        stream->next_in = (const unsigned char *)inflow->chunk + inflow->begin;
+        stream->avail_in = in;
+        stream->next_out = buffer;
+        stream->avail_out = out;
+        result = zlib.inflate(stream, Z_NO_FLUSH);
+        if (result == Z_STREAM_END) {
+            result = zlib.reset(stream);
+            unpacker->at_end = true;
+        } else if (stream->avail_in < in || stream->avail_out < out) {
+            unpacker->at_end = false;
         }
-        if (inflow->begin < inflow->end) {
-            continue;
+        if (result != Z_OK && result != Z_BUF_ERROR) {
+            return inflow_fail(inflow, EBADMSG, "it is compressed, and damaged");
         }
-        if (read_chunk(inflow)) {
+        inflow->begin = inflow->end - stream->avail_in;
+        if (stream->avail_out < out) {
+            return (ssize_t)(out - stream->avail_out);
+        }
+        if (inflow->begin == inflow->end && read_chunk(inflow)) {
             return -1;
         }
         if (inflow->ended) {
-            return inflow->unpacker->at_end
+            return unpacker->at_end
                        ? 0
                        : inflow_fail(inflow, EBADMSG, "it is compressed, and its end is missing");
         }

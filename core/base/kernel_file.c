@@ -53,27 +53,21 @@ bool kernel_file_match(const char *pattern, const char *text, unsigned *number)
     return *pattern == '*' || *text == '\0';
 }
 
-/* Skip " 1700000000 us" if it is there. @return what follows; NULL: it only begins like that. */
-static const char *skip_time(const char *at)
+/* Skip a blank and the unit, and " 1700000000 us" if that is there. @return NULL: it is not so. */
+static const char *skip_suffix(const char *at, const char *unit)
 {
+    size_t length = strlen(unit);
     uint64_t time_us;
 
+    if (length > 0 && (*at != ' ' || strncmp(at + 1, unit, length) != 0)) {
+        return NULL;
+    }
+    at += length > 0 ? length + 1 : 0;
     if (*at != ' ') {
         return at;
     }
     at = text_digits(at + 1, UINT64_MAX, &time_us);
     return at && strncmp(at, " us", 3) == 0 ? at + 3 : NULL;
-}
-
-/* Skip a blank, the unit and a time. @return as above. */
-static const char *skip_suffix(const char *at, const char *unit)
-{
-    size_t length = strlen(unit);
-
-    if (length > 0 && (*at != ' ' || strncmp(at + 1, unit, length) != 0)) {
-        return NULL;
-    }
-    return skip_time(length > 0 ? at + 1 + length : at);
 }
 
 int kernel_file_read_value(int fd, const char *suffix, uint64_t *value)

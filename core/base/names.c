@@ -27,7 +27,7 @@ int namelist_add(struct namelist *list, const char *name)
     return namelist_add_part(list, name, strlen(name));
 }
 
-static int namelist_compare(const void *left, const void *right)
+int compare_names(const void *left, const void *right)
 {
     return strverscmp(*(const char *const *)left, *(const char *const *)right);
 }
@@ -35,7 +35,7 @@ static int namelist_compare(const void *left, const void *right)
 void namelist_sort(struct namelist *list)
 {
     if (list->count > 0) {
-        qsort(list->names, list->count, sizeof(char *), namelist_compare);
+        qsort(list->names, list->count, sizeof(char *), compare_names);
     }
 }
 
@@ -57,7 +57,7 @@ void namelist_unique(struct namelist *list)
 bool namelist_have(const struct namelist *list, const char *name)
 {
     return list->count > 0 &&
-           bsearch(&name, list->names, list->count, sizeof(char *), namelist_compare) != NULL;
+           bsearch(&name, list->names, list->count, sizeof(char *), compare_names) != NULL;
 }
 
 void namelist_free(struct namelist *list)

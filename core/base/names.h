@@ -19,7 +19,10 @@ int namelist_add(struct namelist *list, const char *name);
 /** The same of its first `size` bytes. */
 int namelist_add_part(struct namelist *list, const char *name, size_t size);
 
-/** Sort as strverscmp() does: n2 before n10. */
+/** For qsort() of texts, as strverscmp() does: n2 before n10. */
+int compare_names(const void *left, const void *right);
+
+/** Sort like that. */
 void namelist_sort(struct namelist *list);
 
 /** Sort and remove duplicates. */

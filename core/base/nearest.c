@@ -36,18 +36,16 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-struct mistakes {
-    unsigned whole;     /* between the two names */
-    unsigned beginning; /* between the first name and the best prefix of the second */
-};
-
-/* Letters wrong, missing, added or swapped with the next one (Damerau-Levenshtein distance). */
-static struct mistakes count_mistakes(const char *left, const char *right)
+/*
+ * Letters wrong, missing, added or swapped with the next one (Damerau-Levenshtein distance).
+ * @param beginning  result: the same to the best prefix of the second name
+ */
+static unsigned count_mistakes(const char *left, const char *right, unsigned *beginning)
 {
     unsigned char table[APAPI_NAME_SIZE][APAPI_NAME_SIZE]; /* between prefixes of the names */
     unsigned char *last = table[strlen(left)];
-    struct mistakes mistakes = {.beginning = APAPI_NAME_SIZE};
 
+    *beginning = APAPI_NAME_SIZE;
     for (unsigned i = 0; i == 0 || left[i - 1]; i++) {
         for (unsigned j = 0; j == 0 || right[j - 1]; j++) {
             unsigned best = i + j;
@@ -64,10 +62,9 @@ static struct mistakes count_mistakes(const char *left, const char *right)
         }
     }
     for (size_t j = 0; j <= strlen(right); j++) {
-        mistakes.beginning = least(mistakes.beginning, last[j]);
+        *beginning = least(*beginning, last[j]);
     }
-    mistakes.whole = last[strlen(right)];
-    return mistakes;
+    return last[strlen(right)];
 }
 
 static unsigned rank_part(const char *part, size_t length, const char *whole, size_t whole_length)
@@ -85,13 +82,13 @@ static unsigned rank_part(const char *part, size_t length, const char *whole, si
 
 static unsigned rank_mistakes(const char *wanted, size_t wanted_length, const char *name)
 {
-    struct mistakes mistakes = count_mistakes(wanted, name);
+    unsigned beginning, whole = count_mistakes(wanted, name, &beginning);
 
-    if (mistakes.whole <= MISTAKES_MAX && (size_t)mistakes.whole * 2 <= wanted_length) {
-        return BY_MISTAKE + mistakes.whole;
+    if (whole <= MISTAKES_MAX && (size_t)whole * 2 <= wanted_length) {
+        return BY_MISTAKE + whole;
     }
-    if (mistakes.beginning <= MISTAKES_MAX && wanted_length >= BEGINNING_MIN) {
-        return BY_BEGINNING + MISTAKE * mistakes.beginning + (unsigned)strlen(name);
+    if (beginning <= MISTAKES_MAX && wanted_length >= BEGINNING_MIN) {
+        return BY_BEGINNING + MISTAKE * beginning + (unsigned)strlen(name);
     }
     return FAR;
 }

@@ -43,16 +43,15 @@ static void print_lines(const char *text, size_t column, FILE *out)
 /* @return the column in which the line ends; 0: it is complete. */
 static size_t print_row(const struct option_row *row, size_t at, size_t column, FILE *out)
 {
-    char label[128];
+    char label[128], lead[] = "  -x, ";
     bool joined = *row->help == ',' || *row->help == ' ';
 
-    if (row->letter) {
-        snprintf(label, sizeof label, "%s-%c, --%s%s", at ? "" : "  ", row->letter, row->name,
-                 row->argument ? row->argument : "");
-    } else {
-        snprintf(label, sizeof label, "%s--%s%s", at ? "" : "      ", row->name,
-                 row->argument ? row->argument : "");
-    }
+    lead[3] = (char)row->letter;
+    snprintf(label, sizeof label, "%s--%s%s",
+             at            ? lead + (row->letter ? 2 : 6)
+             : row->letter ? lead
+                           : "      ",
+             row->name, row->argument ? row->argument : "");
     fputs(label, out);
     at += strlen(label);
     if (joined) {

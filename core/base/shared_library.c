@@ -5,31 +5,32 @@
 #include <errno.h>
 #include <string.h>
 
-int shared_library_resolve(void *handle, const char *soname, const struct library_symbol *symbols,
-                           void *table, struct apapi_error *err)
+void *shared_library_open(const char *soname, int flags, const struct library_symbol *symbols,
+                          void *table, struct apapi_error *err)
 {
+    void *handle = dlopen(soname, flags);
+
+    if (!handle) {
+        apapi_fail(err, ENOSYS, "%s", dlerror());
+        return NULL;
+    }
     for (; symbols->name; symbols++) {
         void *address = dlsym(handle, symbols->name);
 
         if (!address) {
-            return apapi_fail(err, ENOSYS, "%.120s has no %s", soname, symbols->name);
+            apapi_fail(err, ENOSYS, "%.120s has no %s", soname, symbols->name);
+            dlclose(handle);
+            return NULL;
         }
         memcpy((char *)table + symbols->offset, &address, sizeof address);
     }
-    return 0;
+    return handle;
 }
 
 int shared_library_load(const char *soname, const struct library_symbol *symbols, void *table,
                         struct apapi_error *err)
 {
-    void *handle = dlopen(soname, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    const int flags = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE;
 
-    if (!handle) {
-        return apapi_fail(err, ENOSYS, "%s", dlerror());
-    }
-    if (shared_library_resolve(handle, soname, symbols, table, err)) {
-        dlclose(handle);
-        return -1;
-    }
-    return 0;
+    return shared_library_open(soname, flags, symbols, table, err) ? 0 : -1;
 }

@@ -31,8 +31,8 @@ struct library_symbol {
 int shared_library_load(const char *soname, const struct library_symbol *symbols, void *table,
                         struct apapi_error *err);
 
-/** The second half of shared_library_load(), for a library that is already loaded. */
-int shared_library_resolve(void *handle, const char *soname, const struct library_symbol *symbols,
-                           void *table, struct apapi_error *err);
+/** The same with flags of dlopen(3). @return for dlclose(); NULL with errno ENOSYS. */
+void *shared_library_open(const char *soname, int flags, const struct library_symbol *symbols,
+                          void *table, struct apapi_error *err);
 
 #endif

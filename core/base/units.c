@@ -118,17 +118,6 @@ static void plain_quantity(char *text, size_t size, double value, const char *un
     }
 }
 
-static void prefixed_quantity(char *text, size_t size, double value, double uncertainty,
-                              const char *unit)
-{
-    struct units_scale scale = units_scale(value);
-    char number[UNITS_SIZE];
-
-    units_keep_known(&scale, value, uncertainty);
-    units_number(number, sizeof(number), value, &scale);
-    snprintf(text, size, "%s %s%s", number, scale.prefix, unit);
-}
-
 void units_quantity(char *text, size_t size, double value, const char *unit)
 {
     units_known_quantity(text, size, value, NAN, unit);
@@ -137,10 +126,15 @@ void units_quantity(char *text, size_t size, double value, const char *unit)
 void units_known_quantity(char *text, size_t size, double value, double uncertainty,
                           const char *unit)
 {
+    struct units_scale scale = units_scale(value);
+    char number[UNITS_SIZE];
+
     if (!isfinite(value)) {
         snprintf(text, size, "-");
     } else if (takes_prefix(unit)) {
-        prefixed_quantity(text, size, value, uncertainty, unit);
+        units_keep_known(&scale, value, uncertainty);
+        units_number(number, sizeof number, value, &scale);
+        snprintf(text, size, "%s %s%s", number, scale.prefix, unit);
     } else if (fabs(value) < 9.995) {
         plain_quantity(text, size, value, unit, 2);
     } else {

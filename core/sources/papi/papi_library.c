@@ -326,21 +326,19 @@ static int catch_calls(struct apapi_error *err)
 
 const struct papi_library *papi_library_load(struct apapi_error *err)
 {
+    struct apapi_error why;
+
     if (handle) {
         return &library;
     }
-    handle = dlopen(library_name(), LOAD_FLAGS);
+    handle = shared_library_open(library_name(), LOAD_FLAGS, symbols, &library, &why);
     if (!handle) {
-        apapi_fail(err, ENOSYS, "no PAPI: %s", dlerror());
-        return NULL;
-    }
-    if (shared_library_resolve(handle, library_name(), symbols, &library, err) ||
-        catch_calls(err)) {
+        apapi_fail(err, ENOSYS, "no PAPI: %s", why.text);
+    } else if (catch_calls(err)) {
         dlclose(handle);
         handle = NULL;
-        return NULL;
     }
-    return &library;
+    return handle ? &library : NULL;
 }
 
 static bool is_called(const PAPI_component_info_t *info, const char *component)
