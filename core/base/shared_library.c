@@ -11,7 +11,7 @@ void *shared_library_open(const char *soname, int flags, const struct library_sy
     void *handle = dlopen(soname, flags);
 
     if (!handle) {
-        apapi_fail(err, ENOSYS, "%s", dlerror());
+        apapi_fail(err, ENOENT, "%s", dlerror());
         return NULL;
     }
     for (; symbols->name; symbols++) {

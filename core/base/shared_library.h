@@ -26,12 +26,12 @@ struct library_symbol {
  * @param soname   for the dynamic loader, or a path
  * @param symbols  ends with a NULL name
  * @param table    filled with the functions that were found
- * @return 0; -1 with errno ENOSYS and the reason. Thread-safety: any thread.
+ * @return 0; -1 with errno ENOENT (no such library) or ENOSYS. Thread-safety: any thread.
  */
 int shared_library_load(const char *soname, const struct library_symbol *symbols, void *table,
                         struct apapi_error *err);
 
-/** The same with flags of dlopen(3). @return for dlclose(); NULL with errno ENOSYS. */
+/** The same with flags of dlopen(3). @return for dlclose(); NULL with errno as above. */
 void *shared_library_open(const char *soname, int flags, const struct library_symbol *symbols,
                           void *table, struct apapi_error *err);
 

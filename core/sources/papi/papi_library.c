@@ -333,7 +333,7 @@ const struct papi_library *papi_library_load(struct apapi_error *err)
     }
     handle = shared_library_open(library_name(), LOAD_FLAGS, symbols, &library, &why);
     if (!handle) {
-        apapi_fail(err, ENOSYS, "no PAPI: %s", why.text);
+        apapi_fail(err, ENOSYS, "%s%s", errno == ENOENT ? "no PAPI: " : "", why.text);
     } else if (catch_calls(err)) {
         dlclose(handle);
         handle = NULL;
