@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,191 @@
 
 #include "base/array.h"
 #include "channel/deadline.h"
+
+/* --- senders -------------------------------------------------------------------------------- */
+
+#define FIRST_ROOM 8192
+
+enum sender_state {
+    SENDER_READING,
+    SENDER_DONE,    /* everything has arrived */
+    SENDER_LOST,    /* broken or too long, after the token */
+    SENDER_FOREIGN, /* no valid token */
+};
+
+/* For an IPv4 address, also if it is mapped into IPv6. */
+static void origin_v4(struct sender_origin *origin, const uint8_t address[4])
+{
+    origin->bytes[0] = AF_INET;
+    memcpy(origin->bytes + 1, address, address[0] == IN_LOOPBACKNET ? 1 : 4);
+}
+
+static void origin_v6(struct sender_origin *origin, const struct in6_addr *address)
+{
+    if (IN6_IS_ADDR_V4MAPPED(address)) {
+        origin_v4(origin, address->s6_addr + 12);
+    } else if (IN6_IS_ADDR_LOOPBACK(address)) {
+        origin_v4(origin, (const uint8_t[4]){IN_LOOPBACKNET});
+    } else {
+        origin->bytes[0] = AF_INET6;
+        memcpy(origin->bytes + 1, address->s6_addr, 8);
+    }
+}
+
+struct sender_origin sender_find_origin(int fd, const struct sockaddr_storage *peer)
+{
+    struct sender_origin origin = {{0}};
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+    struct ucred user;
+    socklen_t size = sizeof user;
+
+    if (peer->ss_family == AF_INET) {
+        memcpy(&v4, peer, sizeof v4);
+        origin_v4(&origin, (const uint8_t *)&v4.sin_addr.s_addr);
+    } else if (peer->ss_family == AF_INET6) {
+        memcpy(&v6, peer, sizeof v6);
+        origin_v6(&origin, &v6.sin6_addr);
+    } else {
+        origin.bytes[0] = AF_UNIX;
+        if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &user, &size) == 0) {
+            memcpy(origin.bytes + 1, &user.uid, sizeof user.uid);
+        }
+    }
+    return origin;
+}
+
+/* Takes the same time for every wrong token. */
+static bool same_token(const char *left, const char *right)
+{
+    unsigned difference = 0;
+
+    for (size_t i = 0; i < APAPI_TOKEN_LENGTH; i++) {
+        difference |= (unsigned char)left[i] ^ (unsigned char)right[i];
+    }
+    return difference == 0;
+}
+
+static enum sender_state read_token(struct sender *sender, const char *token)
+{
+    ssize_t got = recv(sender->fd, sender->token + sender->length,
+                       APAPI_TOKEN_LENGTH - sender->length, MSG_DONTWAIT);
+
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
+        return SENDER_READING;
+    }
+    if (got <= 0) {
+        return SENDER_FOREIGN;
+    }
+    sender->length += (size_t)got;
+    if (sender->length < APAPI_TOKEN_LENGTH) {
+        return SENDER_READING;
+    }
+    if (!same_token(sender->token, token)) {
+        return SENDER_FOREIGN;
+    }
+    sender->trusted = true;
+    sender->length = 0;
+    return SENDER_READING;
+}
+
+/* Make room for one more byte and a NUL. */
+static int sender_make_room(struct sender *sender, size_t most)
+{
+    size_t room = sender->room ? 2 * sender->room : FIRST_ROOM;
+    char *bytes;
+
+    if (sender->length + 1 < sender->room) {
+        return 0;
+    }
+    if (room > most) {
+        return -1;
+    }
+    bytes = realloc(sender->bytes, room);
+    if (!bytes) {
+        return -1;
+    }
+    sender->bytes = bytes;
+    sender->room = room;
+    return 0;
+}
+
+static enum sender_state read_bytes(struct sender *sender, size_t most)
+{
+    for (;;) {
+        ssize_t got;
+
+        if (sender_make_room(sender, most)) {
+            return SENDER_LOST;
+        }
+        got = recv(sender->fd, sender->bytes + sender->length, sender->room - sender->length - 1,
+                   MSG_DONTWAIT);
+        if (got < 0) {
+            return errno == EAGAIN || errno == EINTR ? SENDER_READING : SENDER_LOST;
+        }
+        if (got == 0) {
+            return SENDER_DONE;
+        }
+        sender->length += (size_t)got;
+    }
+}
+
+/* Read what has arrived. Never blocks. @param most  bytes that it may have in memory */
+static enum sender_state sender_read(struct sender *sender, const char *token, size_t most)
+{
+    enum sender_state state = sender->trusted ? SENDER_READING : read_token(sender, token);
+
+    return sender->trusted ? read_bytes(sender, most) : state;
+}
+
+/* Cut off the next word; "" at the end of the line. */
+static const char *sender_next_word(char **line)
+{
+    char *word = *line + strspn(*line, " ");
+    char *end = word + strcspn(word, " ");
+
+    *line = end + (*end != '\0');
+    *end = '\0';
+    return word;
+}
+
+/* Split what a trusted sender has sent so far. @return -1: its first line is missing or malformed
+ */
+static int sender_parse(struct sender *sender, struct delivery *delivery)
+{
+    char *line = sender->bytes;
+    char *line_end = line ? memchr(line, '\n', sender->length) : NULL;
+
+    if (!line_end) {
+        return -1;
+    }
+    sender->bytes[sender->length] = '\0';
+    *line_end = '\0';
+    delivery->payload = line_end + 1;
+    delivery->size = sender->length - (size_t)(delivery->payload - sender->bytes);
+    delivery->word = sender_next_word(&line);
+    delivery->node = sender_next_word(&line);
+    delivery->nodelist = sender_next_word(&line);
+    return *delivery->node ? 0 : -1;
+}
+
+/* Its messages stay until sender_end(). */
+static void sender_close(struct sender *sender)
+{
+    if (sender->fd >= 0) {
+        close(sender->fd);
+        sender->fd = -1;
+    }
+}
+
+static void sender_end(struct sender *sender)
+{
+    sender_close(sender);
+    free(sender->bytes);
+    *sender = (struct sender){.fd = -1};
+}
+
+/* --- the receiver ---------------------------------------------------------------------------- */
 
 #define TRUSTED_PATIENCE_NS (5000 * DEADLINE_MS)
 #define ORIGIN_MAX 32                            /* connections from one origin without the token */

@@ -3,12 +3,40 @@
 #define APAPI_GATHER_RECEIVER_H
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
 
 #include "apapi/record.h"
-#include "gather/transfer.h"
+#include "gather/forward.h"
 
 /* Simultaneous senders with up to APAPI_PAYLOAD_MAX bytes each; more wait in the backlog. */
 #define RECEIVER_SENDERS 128
+
+/** The origin of a connection: a remote address, or a user of this machine. */
+struct sender_origin {
+    uint8_t bytes[17]; /* the first byte is the address family */
+};
+
+/** One connection to apapi-collect. It gets no memory before it has shown the token. */
+struct sender {
+    int fd;            /* accepted, never blocks, owned; -1: free */
+    uint64_t begun_ns; /* when it was accepted */
+    struct sender_origin origin;
+    bool trusted; /* it has shown the token */
+    char token[APAPI_TOKEN_LENGTH];
+    size_t length; /* bytes of the token; once trusted, bytes of what follows */
+    size_t room;
+    char *bytes;
+};
+
+/** The message of a node. Texts are borrowed from the sender. */
+struct delivery {
+    const char *word; /* APAPI_WORD_RECORD, APAPI_WORD_ABSENT */
+    const char *node;
+    const char *nodelist; /* of the step, "n[1-4]"; "": not sent */
+    const char *payload;  /* followed by a NUL */
+    size_t size;
+};
 
 /** Counts of what was refused. */
 struct receiver_refused {
@@ -75,6 +103,13 @@ bool receiver_is_complete(const struct receiver *receiver);
 
 /** Describe what was refused. @return `text`; NULL: nothing was refused. */
 const char *receiver_describe(const struct receiver *receiver, char *text, size_t size);
+
+/**
+ * Find the origin of an accepted connection. Addresses that one host can choose freely are one
+ * origin: the IPv4 loopback network, and each /64 of IPv6.
+ * @param peer  from accept(2)
+ */
+struct sender_origin sender_find_origin(int fd, const struct sockaddr_storage *peer);
 
 /** Close and free everything except the listening socket. */
 void receiver_close(struct receiver *receiver);

@@ -6,7 +6,6 @@
 
 #include "channel/deadline.h"
 #include "gather/parts.h"
-#include "gather/transfer.h"
 #include "measure/domain.h"
 #include "unit/unit.h"
 

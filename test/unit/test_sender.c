@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The user of a connection, for listeners that accept anyone. */
-#include "gather/transfer.h"
+#include "gather/receiver.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
