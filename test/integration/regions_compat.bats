@@ -8,11 +8,6 @@ setup_file() {
     start_simulated_cluster
 }
 
-setup() {
-    common_setup
-    make_work
-}
-
 program_of() { # COMPILER
     "$1" -include apapi/papi_hl_compat.h -I "$install/include" "$repository/test/fake/regions/papi_hl_program.c" \
         -o "$APAPI_CLUSTER_DIR/ranks" -L "$install/lib" -lapapi "-Wl,-rpath,$install/lib" -pthread
@@ -36,23 +31,6 @@ ran_as_ever() {
     echo "$output$stderr"
     ran_as_ever
     four_ranks
-}
-
-# Of one rank: PAPI's ranks may lose each other's files. Nothing, where PAPI has no events.
-own_files() { # FOLDER
-    ! [[ -e $1 ]] || jq -c '.event_definitions | keys' "$1"/papi_hl_output/rank_000000.json
-}
-
-@test "a program linked to libpapi: the library preloaded in its step alone" {
-    echo '#include <papi.h>' | cc -E - >/dev/null 2>&1 || skip 'no papi.h'
-    cc "$repository/test/fake/regions/papi_hl_program.c" -o "$APAPI_CLUSTER_DIR/own" -lpapi -pthread
-    run --separate-stderr as_alice env PAPI_OUTPUT_DIRECTORY="$work/alone" PAPI_EVENTS=perf::TASK-CLOCK srun "$APAPI_CLUSTER_DIR/own"
-    alone=$output
-    run --separate-stderr -0 as_alice env PAPI_OUTPUT_DIRECTORY="$work/out" PAPI_EVENTS=perf::TASK-CLOCK \
-        srun --apapi=rapl env LD_PRELOAD="$install/lib/libapapi_papi_hl.so" "$APAPI_CLUSTER_DIR/own"
-    [[ $output == "$alone" && $output == *done* ]]
-    diff <(own_files "$work/alone") <(own_files "$work/out")
-    holds "$(last_record n1)" '[.regions[] | select(.name == "computation")] | length == 1 and .[0].count == 3'
 }
 
 # The commands of a page's block, and what they print; without what differs from run to run: numbers, the prefix of

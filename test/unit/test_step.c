@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sampler/step.h"
 
+#include <semaphore.h>
+
+#include "base/clock.h"
 #include "unit/unit.h"
 
 #define MS UINT64_C(1000000)
@@ -63,48 +66,34 @@ TEST(the_words_of_plugstack_above_the_file)
     config_clear(&step.config);
 }
 
-static uint64_t interval(const char *component)
+/* The user's intervals stand above the site's, and min_interval slows users and not the site. */
+TEST(whose_interval_counts)
 {
-    return apapi_intervals_get(&step.intervals, component);
-}
+    static const char *const names[] = {"rapl", "nvml", "ipmi", "other"};
+    static const struct {
+        const char *words, *intervals, *uid;
+        uint64_t ms[COUNT_OF(names)];
+        bool slowed;
+    } cases[] = {
+        {"interval=200ms:nvml:1s:ipmi:3s", "rapl:50ms:nvml:2s", NULL, {50, 2000, 3000, 200}, false},
+        /* one for all replaces all of the site's */
+        {"interval=200ms:nvml:1s", "50ms:ipmi:3s", NULL, {50, 50, 3000, 50}, false},
+        {"interval=2ms", "rapl:1ms:nvml:50ms", NULL, {10, 50, 2, 2}, true},
+        {NULL, "1ms", NULL, {10, 10, 10, 10}, true},
+        {NULL, "1ms", "0", {1, 1, 1, 1}, false},
+        /* a long min_interval does not affect what the user has not named */
+        {"interval=200ms\nmin_interval=1s", "rapl:1s", NULL, {1000, 200, 200, 200}, false},
+    };
 
-TEST(the_users_intervals_above_the_sites)
-{
-    assert_int_equal(parse((const char *[]){"words", "interval=200ms:nvml:1s:ipmi:3s", "intervals",
-                                            "rapl:50ms:nvml:2s", NULL}),
-                     0);
-    assert_int_equal(interval("rapl"), 50 * MS);
-    assert_int_equal(interval("nvml"), 2000 * MS);
-    assert_int_equal(interval("ipmi"), 3000 * MS);
-    assert_int_equal(interval("other"), 200 * MS);
-}
-
-TEST(an_interval_for_all_replaces_the_sites)
-{
-    assert_int_equal(parse((const char *[]){"words", "interval=200ms:nvml:1s", "intervals",
-                                            "50ms:ipmi:3s", NULL}),
-                     0);
-    assert_int_equal(interval("nvml"), 50 * MS);
-    assert_int_equal(interval("ipmi"), 3000 * MS);
-}
-
-TEST(min_interval_slows_users_and_not_the_site)
-{
-    assert_int_equal(
-        parse((const char *[]){"words", "interval=2ms", "intervals", "rapl:1ms:nvml:50ms", NULL}),
-        0);
-    assert_int_equal(interval("rapl"), 10 * MS);
-    assert_int_equal(interval("nvml"), 50 * MS);
-    assert_int_equal(interval("other"), 2 * MS);
-    assert_true(step.slowed);
-    assert_int_equal(parse((const char *[]){"intervals", "1ms", NULL}), 0);
-    assert_int_equal(interval("rapl"), 10 * MS);
-    assert_int_equal(parse((const char *[]){"intervals", "1ms", "uid", "0", NULL}), 0);
-    assert_int_equal(interval("rapl"), 1 * MS);
-    /* a long min_interval does not affect what the user has not named */
-    assert_int_equal(
-        parse((const char *[]){"words", "min_interval=1s", "intervals", "rapl:1s", NULL}), 0);
-    assert_false(step.slowed);
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        assert_int_equal(parse((const char *[]){"words", cases[i].words, "intervals",
+                                                cases[i].intervals, "uid", cases[i].uid, NULL}),
+                         0);
+        for (size_t k = 0; k < COUNT_OF(names); k++) {
+            assert_int_equal(apapi_intervals_get(&step.intervals, names[k]), cases[i].ms[k] * MS);
+        }
+        assert_int_equal(step.slowed, cases[i].slowed);
+    }
 }
 
 TEST(the_nodes_of_a_step)
@@ -142,4 +131,52 @@ TEST(bad_words)
     }
     message_start(&message, APAPI_WORD_CONFIG);
     assert_int_equal(step_parse(&message, &step, NULL), -1); /* no node */
+}
+
+/* --- tasks ------------------------------------------------------------------------------------ */
+
+static sem_t disk; /* answers once for each post */
+static int done;
+
+static void wait_for_disk(void *context)
+{
+    sem_wait(&disk);
+    (*(int *)context)++;
+}
+
+static void open_disk(void)
+{
+    done = 0;
+    assert_int_equal(sem_init(&disk, 0, 0), 0);
+}
+
+static void close_disk(void)
+{
+    assert_int_equal(sem_destroy(&disk), 0);
+}
+
+TEST_WITH(what_was_never_started_is_done, open_disk, close_disk)
+{
+    struct task task = {0};
+
+    assert_true(task_wait(&task, 0));
+    assert_true(task_wait(&task, UINT64_MAX));
+}
+
+TEST_WITH(work_that_lasts, open_disk, close_disk)
+{
+    struct task task = {0};
+
+    for (int round = 1; round <= 3; round++) {
+        uint64_t now_ns = clock_monotonic_ns();
+
+        task_start(&task, wait_for_disk, &done);
+        assert_false(task_wait(&task, 0));
+        assert_false(task_wait(&task, now_ns + 20000000));
+        assert_true(clock_monotonic_ns() >= now_ns + 20000000);
+        sem_post(&disk);
+        assert_true(task_wait(&task, UINT64_MAX));
+        assert_int_equal(done, round);
+        assert_true(task_wait(&task, 0));
+    }
 }
