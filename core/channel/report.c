@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/text.h"
 #include "channel/deadline.h"
 
@@ -101,32 +100,15 @@ static int report_deliver(int fd, const char *token, const struct report *report
                           uint64_t deadline_ns)
 {
     bool listed = report->nodelist[0] && !strpbrk(report->nodelist, " \n");
-    const char *const parts[] = {token,
-                                 " ",
-                                 report->word,
-                                 " ",
-                                 report->node,
-                                 listed ? " " : "",
-                                 listed ? report->nodelist : "",
-                                 "\n",
-                                 report->payload};
-    char *text = NULL;
-    size_t size = 1;
-    char *end;
+    char *text;
+    int size = asprintf(&text, "%s %s %s%s%s\n%s", token, report->word, report->node,
+                        listed ? " " : "", listed ? report->nodelist : "", report->payload);
     int result;
 
-    for (size_t i = 0; i < COUNT_OF(parts); i++) {
-        size += strlen(parts[i]);
-    }
-    text = malloc(size);
-    if (!text) {
+    if (size < 0) {
         return -1;
     }
-    end = text;
-    for (size_t i = 0; i < COUNT_OF(parts); i++) {
-        end = stpcpy(end, parts[i]);
-    }
-    result = deadline_send(fd, text, (size_t)(end - text), deadline_ns);
+    result = deadline_send(fd, text, (size_t)size, deadline_ns);
     free(text);
     return result;
 }

@@ -226,14 +226,13 @@ static void loop_close(struct loop *loop)
     folder_close(loop->signals);
 }
 
-int node_run(const struct node_options *options)
+int node_run(const struct node_options *options, char *problem, size_t size)
 {
     static struct loop loop = {
         .intervals.default_ns = INTERVAL_NS, .folder = -1, .requests.socket = -1};
     const struct config_sink sink = {loop_complain, &loop};
     int result = EXIT_SUCCESS;
     struct apapi_error err;
-    char text[sizeof err.text + 300];
     sigset_t all, end;
 
     sigfillset(&all);
@@ -241,6 +240,7 @@ int node_run(const struct node_options *options)
     sigemptyset(&end);
     sigaddset(&end, SIGTERM);
     sigaddset(&end, SIGINT);
+    *problem = '\0';
     loop.options = options;
     loop.signals = signalfd(-1, &end, SFD_CLOEXEC);
     config_defaults(&loop.config);
@@ -248,9 +248,8 @@ int node_run(const struct node_options *options)
     config_set_sources(&loop.config);
     if (loop_open(&loop, &err)) {
         result = errno == EWOULDBLOCK ? NODE_ANOTHER : EXIT_FAILURE;
-        snprintf(text, sizeof text, "node %s is not measured: %s", options->node, err.text);
-        options->say(LOG_NOTICE, "%s", text);
-        options->fail(text, options->context);
+        snprintf(problem, size, "node %s is not measured: %s", options->node, err.text);
+        options->say(LOG_NOTICE, "%s", problem);
     } else {
         loop_serve(&loop);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NODE_LOOP_H
 #define NODE_LOOP_H
+#include <stddef.h>
 
 /*
  * The node sampler: reads all meters of a node as long as somebody wants it, and keeps its page.
@@ -18,11 +19,10 @@ struct node_options {
     const char *config; /* path of apapi.conf; NULL: the site's */
     int owner;          /* a socket that shows end of file when slurmd ends; -1: none */
     node_say_f say;     /* to the system's log */
-    void (*fail)(const char *text, void *context); /* tells the owner what is wrong; one line */
-    void *context;
 };
 
-/** @return the program's exit status. All signals are blocked. */
-int node_run(const struct node_options *options);
+/** @param problem  for the owner, one line; "": none. @return the exit status. Signals are blocked.
+ */
+int node_run(const struct node_options *options, char *problem, size_t size);
 
 #endif

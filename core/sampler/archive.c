@@ -188,7 +188,7 @@ static enum spool_fate write_spooled(const char *name, const char *line, void *c
 
 void archive_init(struct archive *archive, const struct step *step)
 {
-    *archive = (struct archive){.step = step, .checkpoint_ns = NEVER, .line.step = step};
+    *archive = (struct archive){.step = step, .checkpoint_ns = NEVER};
     archive->spool = SPOOL_CLOSED(NULL, step->id.node, archive->name);
 }
 
@@ -324,17 +324,19 @@ void archive_work(struct archive *archive, struct apapi_session *session)
 
 static void do_append(void *context)
 {
-    struct archive_line *line = context;
+    struct archive *archive = context;
+    const struct step *step = archive->step;
 
-    line->result = apapi_store_append(line->step->config.acct_dir, line->step->id.node,
-                                      line->unix_ns, line->text, &line->err);
+    archive->written = apapi_store_append(step->config.acct_dir, step->id.node, archive->unix_ns,
+                                          archive->line, &archive->failure) == 0;
 }
 
 static void do_copy(void *context)
 {
-    const struct archive_line *line = context;
+    const struct archive *archive = context;
 
-    usercopy_write(line->step->config.user_records, &line->step->id, line->unix_ns, line->text);
+    usercopy_write(archive->step->config.user_records, &archive->step->id, archive->unix_ns,
+                   archive->line);
 }
 
 /* The log may cut long lines. The spool has the complete one. */
@@ -343,7 +345,7 @@ static void log_delay(struct archive *archive, const char *reason)
     const struct apapi_identity *id = &archive->step->id;
 
     log_write(LOG_ERR, "record of job %u step %s not written: %s", id->job, id->step, reason);
-    log_write(LOG_WARNING, "record: %s", archive->line.text);
+    log_write(LOG_WARNING, "record: %s", archive->line);
 }
 
 /* @return whether a later sampler finds the record. */
@@ -382,20 +384,20 @@ static void archive_note(struct archive *archive, const char *reason, bool kept)
 void archive_write(struct archive *archive, const struct apapi_record *record, const char *line)
 {
     atomic_store(&archive->ending, true);
-    archive->line.text = strdup(line);
-    if (!archive->line.text) {
+    archive->line = strdup(line);
+    if (!archive->line) {
         return;
     }
-    archive->line.unix_ns = record_end_ns(&record->measurement);
-    task_start(&archive->append, do_append, &archive->line);
+    archive->unix_ns = record_end_ns(&record->measurement);
+    task_start(&archive->append, do_append, archive);
     if (!task_wait(&archive->append, deadline_now() + APPEND_PATIENCE_NS)) {
         archive->delayed = encode_delayed(record);
         log_delay(archive, "the file system of the accounting does not answer");
         archive_note(archive, "the file system of the accounting does not answer", true);
-    } else if (archive->line.result) {
+    } else if (!archive->written) {
         archive->delayed = encode_delayed(record);
-        log_delay(archive, archive->line.err.text);
-        archive_note(archive, archive->line.err.text,
+        log_delay(archive, archive->failure.text);
+        archive_note(archive, archive->failure.text,
                      archive->delayed &&
                          (!task_wait(&archive->saving, deadline_now() + SPOOL_PATIENCE_NS) ||
                           put_aside(archive)));
@@ -407,8 +409,8 @@ void archive_end(struct archive *archive)
     const struct step *step = archive->step;
 
     atomic_store(&archive->ending, true);
-    if (archive->line.text && *step->config.user_records) {
-        task_start(&archive->copy, do_copy, &archive->line);
+    if (archive->line && *step->config.user_records) {
+        task_start(&archive->copy, do_copy, archive);
     }
     task_wait(&archive->saving, NEVER);
     if (archive->delayed) {
@@ -418,15 +420,15 @@ void archive_end(struct archive *archive)
         watchdog_set(LINGER_S); /* the next sampler finds the line in the spool */
     }
     task_wait(&archive->append, NEVER);
-    if (archive->line.text && archive->line.result == 0 && archive->spool.file >= 0 &&
-        (!archive->spool.synced || apapi_store_sync(step->config.acct_dir, step->id.node,
-                                                    archive->line.unix_ns, NULL) == 0)) {
+    if (archive->written && archive->spool.file >= 0 &&
+        (!archive->spool.synced ||
+         apapi_store_sync(step->config.acct_dir, step->id.node, archive->unix_ns, NULL) == 0)) {
         spool_remove(&archive->spool);
     }
     spool_close(&archive->spool);
     task_wait(&archive->recovery, deadline_now() + RECOVERY_PATIENCE_NS);
     if (task_wait(&archive->copy, deadline_now() + COPY_PATIENCE_NS)) {
-        free(archive->line.text);
-        archive->line.text = NULL;
+        free(archive->line);
+        archive->line = NULL;
     }
 }

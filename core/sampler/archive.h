@@ -11,15 +11,6 @@
 #include "sampler/spool.h"
 #include "sampler/step.h"
 
-/** The step's record on its way to the accounting file and to the folder of its user. */
-struct archive_line {
-    const struct step *step;
-    char *text;      /* NULL: none */
-    int64_t unix_ns; /* determines the day [ns since 1970] */
-    int result;      /* of the append */
-    struct apapi_error err;
-};
-
 /**
  * The permanent results of a step: its record in the accounting file and, until that is written, in
  * the spool. It also writes records that other samplers left in the spool. Tasks do everything that
@@ -41,7 +32,10 @@ struct archive {
     bool complained;
     struct task append;
     struct task copy;           /* appends it for its user */
-    struct archive_line line;   /* used by both while they run */
+    char *line;                 /* of the record, used by both while they run; NULL: none */
+    int64_t unix_ns;            /* determines its day [ns since 1970] */
+    bool written;               /* it was appended, or: */
+    struct apapi_error failure; /* why not */
     char *delayed;              /* the line for the spool; NULL: not needed */
     struct apapi_error trouble; /* why the record is not in the accounting file; "": it is */
 };

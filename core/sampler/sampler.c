@@ -41,63 +41,70 @@
 #include "sampler/userfiles.h"
 #include "sources/sources.h"
 
-/** The parts of a batch step's report. Borrowed. */
-struct step_tables {
-    const struct step *step;
-    struct parts *parts;    /* of the job; without `job`: no table of the whole job */
-    uint64_t wait_until_ns; /* for steps that still run, CLOCK_MONOTONIC [ns] */
-};
-
 /* --- a whole node --------------------------------------------------------------------------- */
 
 #define LOG_SOCKET "/dev/log"
 #define ANSWER_NS (1000 * DEADLINE_MS)
 
-static void node_mode_print(const char *text, void *context)
-{
-    fprintf(context, "apapi-sampler: %s\n", text);
-}
+static char node_problem[512];
 
 /* By hand, until it is told to end: `apapi-sampler --node NAME [CONFIG]`. */
 static int node_mode_run(char **argv)
 {
-    const struct node_options options = {.node = argv[2],
-                                         .config = argv[3],
-                                         .owner = -1,
-                                         .say = log_write,
-                                         .fail = node_mode_print,
-                                         .context = stderr};
+    const struct node_options options = {
+        .node = argv[2], .config = argv[3], .owner = -1, .say = log_write};
+    int status;
 
     prctl(PR_SET_DUMPABLE, 0);
     umask(077);
     log_open(LOG_SOCKET, "apapi-sampler");
-    return node_run(&options);
+    status = node_run(&options, node_problem, sizeof node_problem);
+    if (*node_problem) {
+        fprintf(stderr, "apapi-sampler: %s\n", node_problem);
+    }
+    return status;
 }
 
-/* slurmd's plugin writes it to slurmd's log. */
-static void node_mode_answer(const char *text, void *context)
-{
-    message_send_text(APAPI_CHANNEL_FD, context, APAPI_WORD_FAILED, text,
-                      deadline_now() + ANSWER_NS);
-}
-
-/* @param message  APAPI_WORD_NODE. It is used for the answer. @return the exit status. */
+/* @param message  APAPI_WORD_NODE. It is used for the answer, which slurmd's plugin writes to its
+ * log. @return the exit status. */
 static int node_mode_serve(struct message *message)
 {
     static char node[NAME_MAX + 1], config[PATH_MAX];
     const char *name = message_value(message, "node"), *path = message_value(message, "config");
-    const struct node_options options = {.node = node,
-                                         .config = path ? config : NULL,
-                                         .owner = APAPI_CHANNEL_FD,
-                                         .say = log_write,
-                                         .fail = node_mode_answer,
-                                         .context = message};
+    const struct node_options options = {
+        .node = node, .config = path ? config : NULL, .owner = APAPI_CHANNEL_FD, .say = log_write};
+    int status;
 
     snprintf(node, sizeof node, "%s", name ? name : "");
     snprintf(config, sizeof config, "%s", path ? path : "");
     process_settle(false);
-    return node_run(&options);
+    status = node_run(&options, node_problem, sizeof node_problem);
+    if (*node_problem) {
+        message_send_text(APAPI_CHANNEL_FD, message, APAPI_WORD_FAILED, node_problem,
+                          deadline_now() + ANSWER_NS);
+    }
+    return status;
 }
+
+/* --- the program's state ---------------------------------------------------------------------- */
+
+struct sampler {
+    struct step step;
+    struct apapi_event_rules rules;
+    struct apapi_session *session;
+    struct parts parts; /* of the job, if a table of the whole job is wanted */
+    struct userfiles files;
+    struct limits limits;
+    struct archive archive;
+    struct livefile live;
+    struct observer *observer; /* NULL: there is no live page */
+    struct serve *serve;       /* NULL: programs cannot say what they do */
+    bool measuring;
+    uint64_t wait_until_ns; /* for steps that still run when the job's script has ended */
+};
+
+/* Too large for the stack. */
+static struct message message;
 
 /* --- the report of a batch step ------------------------------------------------------------- */
 
@@ -124,28 +131,28 @@ static int step_tables_one(const struct apapi_record *record, bool verbose, char
 }
 
 /* The table of the whole job. @return NULL: none. */
-static char *step_tables_job(const struct step_tables *tables, const struct apapi_record *record)
+static char *step_tables_job(struct sampler *sampler, const struct apapi_record *record)
 {
-    const struct step *step = tables->step;
+    const struct step *step = &sampler->step;
 
-    if (!tables->parts->job || step->job_quiet) {
+    if (!sampler->parts.job || step->job_quiet) {
         return NULL;
     }
-    parts_wait(tables->parts, tables->wait_until_ns);
-    parts_add(tables->parts, record);
-    return parts_table(tables->parts, step->job_nodes == APAPI_UNKNOWN ? 0 : step->job_nodes,
+    parts_wait(&sampler->parts, sampler->wait_until_ns);
+    parts_add(&sampler->parts, record);
+    return parts_table(&sampler->parts, step->job_nodes == APAPI_UNKNOWN ? 0 : step->job_nodes,
                        step->job_nodelist);
 }
 
 /* The table of the batch step, followed by the job's. */
-static char *step_tables_all(const struct step_tables *tables, const struct apapi_record *record)
+static char *step_tables_all(struct sampler *sampler, const struct apapi_record *record)
 {
-    char *job = step_tables_job(tables, record), *step = NULL, *both = NULL;
+    char *job = step_tables_job(sampler, record), *step = NULL, *both = NULL;
 
-    if (job && (tables->step->job_only || tables->step->job_one)) {
+    if (job && (sampler->step.job_only || sampler->step.job_one)) {
         return job;
     }
-    if (step_tables_one(record, packet_is_verbose(tables->step->rules), &step, NULL)) {
+    if (step_tables_one(record, packet_is_verbose(sampler->step.rules), &step, NULL)) {
         return job;
     }
     if (job && asprintf(&both, "%s%s", step, job) >= 0) {
@@ -156,7 +163,7 @@ static char *step_tables_all(const struct step_tables *tables, const struct apap
     return step;
 }
 
-static char *step_tables_text(const struct step_tables *tables, const struct apapi_record *record,
+static char *step_tables_text(struct sampler *sampler, const struct apapi_record *record,
                               const char *line)
 {
     struct step_report step_report = {0};
@@ -164,14 +171,14 @@ static char *step_tables_text(const struct step_tables *tables, const struct apa
     size_t size;
     FILE *out;
 
-    if (tables->step->format == CONFIG_TABLE) {
-        return step_tables_all(tables, record);
+    if (sampler->step.format == CONFIG_TABLE) {
+        return step_tables_all(sampler, record);
     }
     out = open_memstream(&text, &size);
     if (out) {
         snprintf(step, sizeof step, "%u.%s", record->id.job, record->id.step);
         step_report_keep(&step_report, line, strlen(line));
-        step_report_write(&step_report, tables->step->format, step, NULL, out);
+        step_report_write(&step_report, sampler->step.format, step, NULL, out);
         step_report_clear(&step_report);
         fclose(out);
     }
@@ -340,24 +347,6 @@ static void share_finish(const struct step *step, struct apapi_record *record)
 
 #define STOP_LIMIT_S 600 /* for everything after the step, including disks that do not respond */
 #define PATIENCE_NS (10000 * DEADLINE_MS) /* for the plugin to answer or to read */
-
-struct sampler {
-    struct step step;
-    struct apapi_event_rules rules;
-    struct apapi_session *session;
-    struct parts parts; /* of the job, if a table of the whole job is wanted */
-    struct userfiles files;
-    struct limits limits;
-    struct archive archive;
-    struct livefile live;
-    struct observer *observer; /* NULL: there is no live page */
-    struct serve *serve;       /* NULL: programs cannot say what they do */
-    bool measuring;
-    uint64_t wait_until_ns; /* for steps that still run when the job's script has ended */
-};
-
-/* Too large for the stack. */
-static struct message message;
 
 /* A plugin that has ended is no error. Any other failure to answer is reported. */
 static void sampler_answer(const char *word, const char *text)
@@ -544,13 +533,12 @@ static void sampler_begin(struct sampler *sampler)
 static void sampler_report(struct sampler *sampler, const struct apapi_record *record,
                            const char *line)
 {
-    const struct step_tables tables = {&sampler->step, &sampler->parts, sampler->wait_until_ns};
     char *text;
 
     if (sampler->step.format == CONFIG_NONE) {
         return;
     }
-    text = step_tables_text(&tables, record, line);
+    text = step_tables_text(sampler, record, line);
     sampler_answer(APAPI_WORD_TABLE,
                    !text || userfiles_report(&sampler->files, &sampler->step, text) ? "" : text);
     free(text);
