@@ -67,7 +67,7 @@ static void meter_read(struct apapi_reader *base, struct apapi_reading *readings
     error =
         handle->plugged == atomic_load(&meter->plugged) ? atomic_load(&meter->read_fails) : ENODEV;
     if (error == 0) {
-        atomic_fetch_add(&meter->value, meter->step ? meter->step : FAKE_METER_STEP);
+        atomic_fetch_add(&meter->value, FAKE_METER_STEP);
         atomic_fetch_add(&meter->good, 1);
     }
     for (size_t i = 0; i < base->count; i++) {

@@ -19,7 +19,6 @@ struct fake_meter {
     const char *name;
     bool slow, own_worker;
     bool takes_a_while;                    /* read() does: a millisecond */
-    unsigned step;                         /* 0: FAKE_METER_STEP */
     uint64_t update_ns;                    /* that it states; 0: 1 s, so that nothing is probed */
     bool relative;                         /* each time it is opened it counts from 0 */
     enum apapi_domain domain;              /* of both events */

@@ -190,20 +190,6 @@ WITH_TREE(any_thread_may_start_and_stop)
     apapi_session_destroy(session);
 }
 
-/* The same zones by two components: energy is counted once. */
-WITH_TREE(no_domain_counts_twice)
-{
-    struct apapi_session *session = create("rapl:powercap:rapl");
-    struct apapi_measurement m;
-
-    run(session, 0, &m);
-    assert_int_equal(m.component_count, 2);
-    assert_true(m.components[1].measured);
-    assert_result(&m);
-    apapi_measurement_clear(&m);
-    apapi_session_destroy(session);
-}
-
 /* The counter of the package never moves. */
 WITH_TREE(a_still_counter_leaves_its_domain_unknown)
 {

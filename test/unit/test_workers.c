@@ -73,73 +73,7 @@ PREPARED(a_definition_that_does_not_fit_a_slow_source)
     apapi_event_rules_clear(&rules);
 }
 
-/* Steps of both that are never the same energy, however many readings there are of each. */
-static void share_a_domain(void)
-{
-    for (int i = 0; i < METERS; i++) {
-        meters[i].domain = APAPI_DOMAIN_PACKAGE;
-        meters[i].step = FAKE_METER_STEP + (unsigned)i;
-    }
-}
-
-/* The domain's energy is that of one component, to the last microjoule. */
-static void assert_feeds(size_t index)
-{
-    const struct apapi_component_result *component = &m.components[index];
-
-    assert_true(m.components[0].measured);
-    assert_true(m.components[1].measured);
-    assert_true(m.domains[APAPI_DOMAIN_PACKAGE].measured);
-    assert_true(fabs(m.domains[APAPI_DOMAIN_PACKAGE].energy_j -
-                     (component->events[0].total + component->events[1].total)) < 1e-9);
-    assert_true(fabs(m.components[0].events[0].total - m.components[1].events[0].total) > 1e-9);
-}
-
 static struct apapi_live_page page;
-
-static void assert_page_has(double energy_j)
-{
-    struct apapi_live_slot slot = {0};
-
-    assert_true(apapi_live_read(&page.domains[APAPI_DOMAIN_PACKAGE], &slot));
-    assert_true(fabs(slot.total - energy_j) < 1e-9);
-}
-
-/* The later one stays shut until the earlier one has been read. */
-static void open_in_order(int first, int second)
-{
-    atomic_store(&meters[first].open_hangs, false);
-    await(&meters[first].good, 5);
-    assert_int_equal(atomic_load(&meters[second].reads), 0);
-    atomic_store(&meters[second].open_hangs, false);
-    await(&meters[second].good, 3);
-}
-
-PREPARED(the_first_named_feeds_a_domain_whichever_opens_first)
-{
-    static const int orders[][METERS] = {{PLAIN, ODD}, {ODD, PLAIN}};
-    static const char *const lists[] = {"plain:odd", "odd:plain"};
-
-    for (int i = 0; i < 4; i++) {
-        const int *order = orders[i / 2];
-
-        prepare();
-        share_a_domain();
-        for (int n = 0; n < METERS; n++) {
-            meters[n].slow = true;
-            atomic_store(&meters[n].open_hangs, true);
-        }
-        config.live = &page;
-        create_and_start(lists[i % 2]);
-        open_in_order(order[0], order[1]);
-        halt();
-        assert_feeds(0);
-        assert_page_has(m.domains[APAPI_DOMAIN_PACKAGE].energy_j);
-        destroy();
-        await(&meters[PLAIN].closes, 1);
-        await(&meters[ODD].closes, 1);
-    }
-}
 
 struct reported {
     atomic_int inside, overlaps, samples;
