@@ -34,11 +34,6 @@ struct named {
         "nvml", {APAPI_DOMAIN_GPU, APAPI_DOMAIN_GPU}, 2, 0                                         \
     }
 
-static uint64_t amount_uj(int component)
-{
-    return 100000 * (uint64_t)(component + 1);
-}
-
 static void attach(int index, const struct named *named)
 {
     const struct component_settings settings = {.interval_ns = 100000000};
@@ -53,7 +48,7 @@ static void attach(int index, const struct named *named)
         fake->events[i].accumulates = !gauge;
     }
     fake_source_row(fake, START_UJ, 0);
-    fake_source_row(fake, START_UJ + amount_uj(index), 0);
+    fake_source_row(fake, START_UJ + 100000 * (uint64_t)(index + 1), 0);
     attach_component(&components[index], named->name, &fake->base, &settings);
 }
 

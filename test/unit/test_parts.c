@@ -77,19 +77,13 @@ static void open_forward(const char *token)
     forward_open(&forward, where);
 }
 
-static void pass_on(const struct apapi_record *record)
-{
-    FREED char *line = NULL;
-
-    assert_int_equal(apapi_record_encode(record, &line, NULL), 0);
-    forward_record(&forward, line, strlen(line));
-}
-
 static void pass_on_step(const char *name, const char *node, uint32_t job, int64_t from_s)
 {
     const struct apapi_record record = step(name, node, job, from_s);
+    FREED char *line = NULL;
 
-    pass_on(&record);
+    assert_int_equal(apapi_record_encode(&record, &line, NULL), 0);
+    forward_record(&forward, line, strlen(line));
 }
 
 static void take_all(void)
@@ -134,16 +128,11 @@ PREPARED(without_the_token_nothing_changes)
 }
 
 /* salloc does not know its job before. */
-static void open_as_salloc(void)
+PREPARED(the_first_record_names_the_job)
 {
     parts_close(&parts);
     assert_int_equal(parts_open(&parts, listener, TOKEN, APAPI_UNKNOWN), 0);
     open_forward(TOKEN);
-}
-
-PREPARED(the_first_record_names_the_job)
-{
-    open_as_salloc();
     pass_on_step("0", "n1", 18, 0);
     pass_on_step("1", "n1", 17, 0);
     pass_on_step("1", "n1", 18, 0);

@@ -36,11 +36,6 @@ static void run_and_say(void (*program)(void), const char *said)
     assert_int_equal(finished.status, 0);
 }
 
-static void run_well(void (*program)(void))
-{
-    run_and_say(program, "");
-}
-
 static void check_value(double value_j, double expected_j)
 {
     CHECK(value_j > 0.98 * expected_j && value_j < 1.02 * expected_j);
@@ -135,5 +130,5 @@ IN_STEP(likwid_counts_what_has_ended)
 
 IN_STEP(likwid_gets_the_energy_so_far)
 {
-    run_well(get_values);
+    run_and_say(get_values, "");
 }

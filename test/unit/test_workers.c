@@ -284,17 +284,12 @@ static void pull(void)
     await(&meters[ODD].opens, 2);
 }
 
-static void unplug(void)
-{
-    pull();
-    await(&meters[ODD].good, atomic_load(&meters[ODD].good) + 5);
-}
-
 /* Open readers stay dead, as after a driver was reloaded. */
 PREPARED(a_source_is_reopened)
 {
     start();
-    unplug();
+    pull();
+    await(&meters[ODD].good, atomic_load(&meters[ODD].good) + 5);
     halt();
     assert_plain_is_whole();
     assert_int_equal(atomic_load(&meters[ODD].opens), 2);
