@@ -30,7 +30,7 @@
 
 #define PAGE_MAGIC "APAPIREG" /* the first 8 bytes, without a NUL */
 #define PAGE_RESULT_MAGIC "APAPIRES"
-#define PAGE_VERSION 2
+#define PAGE_VERSION 3
 #define PAGE_NODES 256
 #define PAGE_REST (PAGE_NODES - 1)
 #define PAGE_THREADS 1024 /* at one time; the times of any others are not kept */
@@ -87,11 +87,8 @@ struct page_program {
 
 /** The power that a thread in a node adds to that of the machine. */
 struct page_result {
-    uint64_t sequence; /* odd: being written; 0: nothing is known */
-    uint32_t method;   /* enum apapi_region_method */
-    uint32_t spare;
-    double power_w[PAGE_DOMAINS];       /* by enum apapi_domain; NaN: not known */
-    double uncertainty_w[PAGE_DOMAINS]; /* the power is within +- this in 95 of 100 runs */
+    uint64_t sequence;            /* odd: being written; 0: nothing is known */
+    double power_w[PAGE_DOMAINS]; /* by enum apapi_domain; NaN: not known */
 };
 
 struct page_results {

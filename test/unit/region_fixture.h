@@ -113,7 +113,7 @@ static inline void answer_with_results(struct two_powers powers)
 {
     int file = memfd_create("results", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     int channel = accept4(measured.listener, NULL, NULL, SOCK_CLOEXEC);
-    struct page_result row = {.method = 2};
+    struct page_result row = {.sequence = 0};
     struct region_message message;
     struct page_results *results;
 
@@ -122,7 +122,7 @@ static inline void answer_with_results(struct two_powers powers)
     CHECK(results != MAP_FAILED);
     page_results_init(results);
     for (int d = 0; d < PAGE_DOMAINS; d++) {
-        row.power_w[d] = row.uncertainty_w[d] = NAN;
+        row.power_w[d] = NAN;
     }
     row.power_w[APAPI_DOMAIN_PACKAGE] = powers.first_w;
     shared_record_write(&results->nodes[1], &row, sizeof row);

@@ -401,22 +401,6 @@ int observe_result(struct observer *observer, const struct apapi_measurement *m,
     return 0;
 }
 
-static struct page_result result_row(const struct observer *observer,
-                                     const struct estimates *estimates, size_t node)
-{
-    const struct apapi_region_result region = result_node(observer, estimates, node);
-    struct page_result figures = {.method = region.method};
-    double time_s = (double)region.time_ns / NS_PER_S;
-
-    for (int d = 0; d < PAGE_DOMAINS; d++) {
-        bool known = d < APAPI_DOMAINS && time_s > 0;
-
-        figures.power_w[d] = known ? region.domains[d].power_w : NAN;
-        figures.uncertainty_w[d] = known ? region.domains[d].uncertainty_j / time_s : NAN;
-    }
-    return figures;
-}
-
 uint64_t observe_publish(struct observer *observer, uint64_t now_ns)
 {
     uint64_t start_ns = observer->live->head.start_ns, cpu_ns = clock_thread_cpu_ns();
@@ -427,7 +411,11 @@ uint64_t observe_publish(struct observer *observer, uint64_t now_ns)
     if (estimates && rows && result_estimate(observer, NULL, estimates) == 0) {
         pthread_mutex_lock(&observer->lock);
         for (size_t node = 0; node < observer->nodes.count; node++) {
-            rows[node] = result_row(observer, estimates, node);
+            const struct apapi_region_result region = result_node(observer, estimates, node);
+
+            for (int d = 0; d < APAPI_DOMAINS; d++) {
+                rows[node].power_w[d] = region.domains[d].power_w;
+            }
         }
         for (struct observed *program = observer->programs; program; program = program->next) {
             for (uint32_t i = 0; program->results && i < program->known; i++) {
