@@ -74,9 +74,8 @@ struct page_slot {
     uint32_t current;  /* node, or PAGE_NO_NODE */
     uint32_t thread;   /* its id in the system */
     uint64_t spare[5];
-    uint64_t own[PAGE_NODES];      /* own time of the node up to `entered` [ticks] */
-    uint64_t counts[PAGE_NODES];   /* times it was entered */
-    uint64_t shortest[PAGE_NODES]; /* time from a begin to its end [ticks]; 0: none has ended */
+    uint64_t own[PAGE_NODES];    /* own time of the node up to `entered` [ticks] */
+    uint64_t counts[PAGE_NODES]; /* times it was entered */
 };
 
 struct page_program {

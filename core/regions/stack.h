@@ -14,7 +14,6 @@
 
 /** A region that is open. */
 struct stack_frame {
-    uint64_t start; /* [ticks] */
     uint32_t node;
     uint32_t name;
     uint32_t repeats; /* begins of the same name right within it */
@@ -93,25 +92,17 @@ static inline void stack_switch(struct region_stack *stack, uint32_t node, uint6
 
 static inline void stack_push(struct region_stack *stack, uint32_t name, uint32_t node)
 {
-    struct stack_frame *frame = &stack->frames[++stack->depth];
     uint64_t now = ticks_now(program.clock);
 
-    *frame = (struct stack_frame){now, node, name, 0};
+    stack->frames[++stack->depth] = (struct stack_frame){node, name, 0};
     stack_put(stack->slot->counts[node], stack->slot->counts[node] + 1, __ATOMIC_RELAXED);
     stack_switch(stack, node, now);
 }
 
 static inline void stack_pop(struct region_stack *stack)
 {
-    const struct stack_frame *frame = &stack->frames[stack->depth];
-    uint64_t *shortest = &stack->slot->shortest[frame->node];
-    uint64_t now = ticks_now(program.clock), lasted = now - frame->start;
-
     stack->depth--;
-    stack_switch(stack, stack->frames[stack->depth].node, now);
-    if (lasted - 1 < *shortest - 1) { /* 0: none has ended */
-        stack_put(*shortest, lasted, __ATOMIC_RELAXED);
-    }
+    stack_switch(stack, stack->frames[stack->depth].node, ticks_now(program.clock));
 }
 
 /** Begin a region in the calling thread. 0; -1 with errno after misuse_report(). */

@@ -56,7 +56,7 @@ static int new_page(void)
     owned->head.thread_count = 1;
     strcpy(owned->nodes[1].name, "solve");
     owned->slots[0].current = PAGE_NO_NODE;
-    owned->slots[0].shortest[PAGE_NODES - 1] = 0;
+    owned->slots[0].counts[PAGE_NODES - 1] = 0;
     assert_int_equal(region_seal(file), 0);
     return file;
 }
