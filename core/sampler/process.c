@@ -159,13 +159,6 @@ size_t log_lost(void)
     return lost;
 }
 
-void log_close(void)
-{
-    pthread_mutex_lock(&state.mutex);
-    disconnect();
-    pthread_mutex_unlock(&state.mutex);
-}
-
 /* --- capabilities --------------------------------------------------------------------------- */
 
 #ifndef CAP_PERFMON

@@ -29,9 +29,6 @@ void log_write(int priority, const char *format, ...) __attribute__((format(prin
 /** @return how many messages were lost and not yet reported in the log. */
 size_t log_lost(void);
 
-/** Close. */
-void log_close(void);
-
 /**
  * End this process after a time, whatever it is doing then. A later call replaces the time. Nothing
  * else ends a sampler that hangs after it was told to stop. The calling thread must not block

@@ -34,14 +34,7 @@ static int read_line(int fd, char text[1024])
     return got > 0;
 }
 
-static void forget(void)
-{
-    log_close();
-}
-
-#define PREPARED(name) TEST_WITH(name, NULL, forget)
-
-PREPARED(a_line)
+TEST(a_line)
 {
     char text[1024], end[64];
     int fd = open_log(SOCK_DGRAM);
@@ -55,7 +48,7 @@ PREPARED(a_line)
     close(fd);
 }
 
-PREPARED(a_log_that_does_not_read)
+TEST(a_log_that_does_not_read)
 {
     char text[1024], last[1024] = "", reported[64];
     int fd = open_log(SOCK_DGRAM);
@@ -78,7 +71,7 @@ PREPARED(a_log_that_does_not_read)
     close(fd);
 }
 
-PREPARED(no_log)
+TEST(no_log)
 {
     unlink(in_base("log"));
     errno = EXDEV;
@@ -87,7 +80,7 @@ PREPARED(no_log)
     assert_int_equal(log_lost(), 1);
 }
 
-PREPARED(a_log_that_was_started_again)
+TEST(a_log_that_was_started_again)
 {
     char text[1024];
     int fd = open_log(SOCK_DGRAM);
@@ -101,7 +94,7 @@ PREPARED(a_log_that_was_started_again)
     close(fd);
 }
 
-PREPARED(a_stream)
+TEST(a_stream)
 {
     char text[1024];
     int fd = open_log(SOCK_STREAM), taken;
