@@ -48,6 +48,17 @@ collect() { # BUDGET SCRIPT
     cat "$CALLS"
 }
 
+# Slurm is asked CALLS, and srun says each text.
+asks() { # CALLS BUDGET SCRIPT TEXT...
+    local text
+    : >"$CALLS"
+    collect "$2" "$3"
+    [[ $(<"$CALLS") == "$1" ]]
+    for text in "${@:4}"; do
+        [[ $stderr == *"$text"* ]] || { echo "not: $text"; return 1; }
+    done
+}
+
 @test "a budget is reached: one signal, two lines, and nodes are told" {
     collect 1kJ,warn=50%,signal=USR1 'total n1 1 1 300; total n2 1 1 300 >'"$BATS_TEST_TMPDIR/warned"'; total n1 1 2 800
         eventually called scancel; total n2 1 3 900 >'"$BATS_TEST_TMPDIR/told"
@@ -58,32 +69,18 @@ collect() { # BUDGET SCRIPT
     [[ $(tail -n +2 "$BATS_TEST_TMPDIR/told" | cut -f 2-) == $'budget of 1kJ, warn=50%\tlog\t\nbudget of 1kJ\tsignal=USR1\t' ]]
 }
 
-@test "term: SIGKILL follows after KillWait" {
-    collect 1kJ 'total n1 1 1 1000; eventually called signal=KILL'
-    [[ $(<"$CALLS") == $'scancel --quiet --signal=TERM 7.0\nscontrol show config\nscancel --quiet --signal=KILL 7.0' ]]
-}
-
-@test "term of a job: Slurm ends it" {
-    collect 1kJ,scope=job 'total n1 1 1 1000; eventually called scancel; total n1 1 2 2000'
-    [[ $(<"$CALLS") == 'scancel --quiet 7' && $stderr == *'SIGTERM to the job'* ]]
-}
-
-@test "a heterogeneous step: the steps of all components, each once" {
-    collect 1kJ,signal=USR1 'total n1 1 1 100 6; total n2 1 1 100 8; total n2 1 2 950 8; eventually called scancel'
-    [[ $(<"$CALLS") == 'scancel --quiet --signal=USR1 6.0 7.0 8.0' ]]
-}
-
-@test "scancel that fails is tried again, and no more when it has worked" {
-    command_is scancel '[ $(wc -l <'"$CALLS"') -ge 2 ] || { echo "no contact" >&2; exit 1; }'
-    collect 1kJ,signal=USR2 'total n1 1 1 1000; while [[ $(wc -l <'"$CALLS"') -lt 2 ]]; do sleep 0.05; done
+@test "term, a job's end, all components of a heterogeneous step, a scancel that fails: each as Slurm needs it" {
+    asks $'scancel --quiet --signal=TERM 7.0\nscontrol show config\nscancel --quiet --signal=KILL 7.0' \
+        1kJ 'total n1 1 1 1000; eventually called signal=KILL'
+    asks 'scancel --quiet 7' 1kJ,scope=job 'total n1 1 1 1000; eventually called scancel; total n1 1 2 2000' 'SIGTERM to the job'
+    asks 'scancel --quiet --signal=USR1 6.0 7.0 8.0' 1kJ,signal=USR1 \
+        'total n1 1 1 100 6; total n2 1 1 100 8; total n2 1 2 950 8; eventually called scancel'
+    command_is scancel '[ $(wc -l <'"$CALLS"') -ge 2 ] || { echo "no contact" >&2; exit 1; }' # once more, and no more than that
+    asks $'scancel --quiet --signal=USR2 7.0\nscancel --quiet --signal=USR2 7.0' 1kJ,signal=USR2 \
+        'total n1 1 1 1000; while [[ $(wc -l <'"$CALLS"') -lt 2 ]]; do sleep 0.05; done
         while total n1 1 2 2000 | grep -q "not sent yet$"; do sleep 0.05; done'
-    [[ $(<"$CALLS") == $'scancel --quiet --signal=USR2 7.0\nscancel --quiet --signal=USR2 7.0' ]]
-}
-
-@test "without Slurm's commands the budget is without effect, and the step goes on" {
-    rm "$SLURM_BIN"/*
-    collect 1kJ 'total n1 1 1 1000; total n1 1 1 1000'
-    [[ $stderr == *'energy budget of 1kJ reached'* ]]
+    rm "$SLURM_BIN"/* # without effect, and the step goes on
+    asks '' 1kJ 'total n1 1 1 1000; total n1 1 1 1000' 'energy budget of 1kJ reached'
 }
 
 @test "totals that are malformed, or of a third node, do not count" {
