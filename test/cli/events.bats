@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# Event lists and definitions as users give them to atime: APAPI_EVENTLIST, APAPI_EVENTOPS, APAPI_CMPLIST.
+# Event lists and definitions as users give them to atime: APAPI_EVENTLIST and APAPI_EVENTOPS.
 
 load atime_common
 load public
@@ -71,15 +71,6 @@ refused() { # VARIABLE FILE SAYS
     APAPI_EVENTOPS=$repository/config/legacy/default_eventops.csv \
         run --separate-stderr sim -- "$atime" -c rapl touch "$started"
     [[ $status -eq 2 && $stderr == *'rapl:::PACKAGE_ENERGY:PACKAGE0'*'4.657e-10 J'*'1e-06 J'* && ! -e $started ]]
-}
-
-@test "APAPI_CMPLIST names the components; -c goes before it" {
-    paths
-    needs_sim
-    APAPI_CMPLIST=powercap complains 0 '*powercap (sysfs powercap)*' sim -- "$atime" sleep 0.2
-    APAPI_CMPLIST=powercap complains 0 '*rapl (sysfs powercap)*' sim -- "$atime" -c rapl sleep 0.2
-    APAPI_CMPLIST=foo run --separate-stderr "$atime" touch "$started"
-    [[ $status -eq 2 && $stderr == *"unknown component 'foo'"* && ! -e $started ]]
 }
 
 @test "default components that are not here do not matter; -v says why" {
