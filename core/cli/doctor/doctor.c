@@ -69,6 +69,7 @@ struct examined {
 };
 
 #define PARANOID_UNKNOWN 99
+#define SHOWN_MAX 64
 
 struct diagnosis {
     struct machine { /* what decides whether its meters can be read */
@@ -80,6 +81,11 @@ struct diagnosis {
     } machine;
     size_t count;
     struct examined components[WANTED_MAX];
+    struct {
+        const char *remedy;
+        const char *component;
+    } shown[SHOWN_MAX]; /* remedies that were shown already */
+    size_t shown_count;
 };
 
 /* --- two readings of an event --- */
@@ -535,17 +541,6 @@ static bool way_works(const struct examined_way *way)
 /* --- for people --- */
 
 #define LEAD_COLUMNS 24
-#define SHOWN_MAX 64
-
-struct page {
-    const struct diagnosis *diagnosis;
-    struct {
-        const char *remedy;
-        const char *component;
-    } shown[SHOWN_MAX]; /* remedies that were shown already */
-    size_t shown_count;
-};
-
 __attribute__((format(printf, 3, 4))) static void put_line(size_t indent, const char *lead,
                                                            const char *format, ...)
 {
@@ -609,25 +604,25 @@ static void put_ways(const struct examined *component)
     }
 }
 
-static void put_remedy(struct page *page, const struct examined *component,
+static void put_remedy(struct diagnosis *diagnosis, const struct examined *component,
                        const struct examined_way *way, const struct finding *finding)
 {
-    const char *remedy = remedy_find(component, way, finding, &page->diagnosis->machine);
+    const char *remedy = remedy_find(component, way, finding, &diagnosis->machine);
     const char *before = NULL; /* the component for which it was shown first */
     char rights[256] = "";
 
-    for (size_t i = 0; remedy && i < page->shown_count; i++) {
-        if (page->shown[i].remedy == remedy) {
-            before = before ? before : page->shown[i].component;
-            remedy = page->shown[i].component == component->name ? NULL : remedy;
+    for (size_t i = 0; remedy && i < diagnosis->shown_count; i++) {
+        if (diagnosis->shown[i].remedy == remedy) {
+            before = before ? before : diagnosis->shown[i].component;
+            remedy = diagnosis->shown[i].component == component->name ? NULL : remedy;
         }
     }
     if (!remedy) {
         return;
     }
-    if (page->shown_count < SHOWN_MAX) {
-        page->shown[page->shown_count].remedy = remedy;
-        page->shown[page->shown_count++].component = component->name;
+    if (diagnosis->shown_count < SHOWN_MAX) {
+        diagnosis->shown[diagnosis->shown_count].remedy = remedy;
+        diagnosis->shown[diagnosis->shown_count++].component = component->name;
     }
     if (before) {
         put_line(2, "to fix it", "as %s", before);
@@ -642,9 +637,9 @@ static void put_remedy(struct page *page, const struct examined *component,
     put_line(2, "to fix it", "%s", remedy);
 }
 
-static void put_component(struct page *page, const struct examined *component)
+static void put_component(struct diagnosis *diagnosis, const struct examined *component)
 {
-    printf("\n%s: %s\n", component->name, verdict(component, page->diagnosis->machine.uid == 0));
+    printf("\n%s: %s\n", component->name, verdict(component, diagnosis->machine.uid == 0));
     put_ways(component);
     for (size_t i = 0; component->me && !component->ordinary && i < component->way_count; i++) {
         const struct examined_way *way = &component->ways[i];
@@ -652,7 +647,7 @@ static void put_component(struct page *page, const struct examined *component)
         /* for others, the best way that works for root fails */
         if (way_works(way) && way->ordinary.known && way->ordinary.error) {
             put_line(2, "ordinary users", "%s", way->ordinary.reason.text);
-            put_remedy(page, component, way, &way->ordinary);
+            put_remedy(diagnosis, component, way, &way->ordinary);
             break;
         }
     }
@@ -661,7 +656,7 @@ static void put_component(struct page *page, const struct examined *component)
 
         /* not if another one works for this user, or only lacks permission */
         if (way->mine.error && !component->me && (!component->root || way->mine.error == EACCES)) {
-            put_remedy(page, component, way, &way->mine);
+            put_remedy(diagnosis, component, way, &way->mine);
         }
     }
 }
@@ -724,10 +719,9 @@ static void put_site(bool root)
     config_clear(&config);
 }
 
-static void print_text(const struct diagnosis *diagnosis)
+static void print_text(struct diagnosis *diagnosis)
 {
     const struct machine *machine = &diagnosis->machine;
-    struct page page = {.diagnosis = diagnosis};
     bool known = false;
 
     printf("%s%s; user %s", machine->virtual_machine ? "virtual machine" : "no virtual machine",
@@ -738,7 +732,7 @@ static void print_text(const struct diagnosis *diagnosis)
     putchar('\n');
     for (size_t i = 0; i < diagnosis->count; i++) {
         known |= diagnosis->components[i].ways[0].ordinary.known;
-        put_component(&page, &diagnosis->components[i]);
+        put_component(diagnosis, &diagnosis->components[i]);
     }
     puts("\nwhat can be measured here:");
     if (machine->uid != 0) {
