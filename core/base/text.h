@@ -128,7 +128,7 @@ static inline const char *text_digits(const char *text, uint64_t most, uint64_t 
     for (; *at >= '0' && *at <= '9'; at++) {
         unsigned digit = (unsigned)(*at - '0');
 
-        if (sum > (most - digit) / 10) {
+        if (sum >= most / 10 && (sum > most / 10 || digit > most % 10)) {
             return NULL;
         }
         sum = sum * 10 + digit;
