@@ -22,10 +22,8 @@ static struct table_row *table_rows_add(struct table_rows *rows, const struct me
         .uncertainty = sum->energy_j > 0 ? sum->uncertainty_j / sum->energy_j : NAN,
         .values = {sum->energy_j, power_w->mean, power_w->min, power_w->max, power_w->p95},
         .columns = rows->columns,
-        .nodes = sum->nodes,
-        .bin_ns = brief ? 0 : sum->bin_ns,
-        .covered = sum->covered,
-        .rest_j = sum->rest_j};
+        .sum = *sum};
+    row->sum.bin_ns = brief ? 0 : sum->bin_ns;
     return row;
 }
 
@@ -50,7 +48,7 @@ void table_rows_collect(struct table_rows *rows, const struct merge_domain *doma
 
         snprintf(row->label, sizeof row->label, "%s", label);
         row->is_total = true;
-        row->columns = row->bin_ns > 0 ? ROW_MAX + 1 : ROW_MEAN + 1;
+        row->columns = row->sum.bin_ns > 0 ? ROW_MAX + 1 : ROW_MEAN + 1;
     }
     table_rows_add_domains(rows, domains, false, brief);
 }
@@ -132,12 +130,12 @@ int table_rows_put(struct table_rows *rows, FILE *out)
 
 static bool has_gap(const struct table_row *row)
 {
-    return !row->is_total && coverage_is_low(row->covered);
+    return !row->is_total && coverage_is_low(row->sum.covered);
 }
 
 static bool is_alike(const struct table_row *a, const struct table_row *b)
 {
-    return has_gap(b) && coverage_pct(a->covered) == coverage_pct(b->covered);
+    return has_gap(b) && coverage_pct(a->sum.covered) == coverage_pct(b->sum.covered);
 }
 
 static size_t count_alike(const struct table_rows *rows, size_t end, const struct table_row *row)
@@ -168,10 +166,10 @@ static void put_covered(const struct table_rows *rows, size_t first, double said
             }
         }
         separator = ": ";
-    } else if (fabs(coverage_pct(row->covered) - said_pct) < 0.05) {
+    } else if (fabs(coverage_pct(row->sum.covered) - said_pct) < 0.05) {
         return;
     }
-    fprintf(out, "%senergy of the covered %.1f %%\n", separator, coverage_pct(row->covered));
+    fprintf(out, "%senergy of the covered %.1f %%\n", separator, coverage_pct(row->sum.covered));
 }
 
 void table_rows_put_coverage(const struct table_rows *rows, double said_pct, FILE *out)
@@ -189,8 +187,9 @@ void table_rows_put_coverage(const struct table_rows *rows, double said_pct, FIL
         const struct table_row *row = &rows->rows[i];
         char rest[UNITS_SIZE];
 
-        if (row->rest_j > 0 && (row->is_total ? listed > 1 : coverage_is_low(row->covered))) {
-            units_quantity(rest, sizeof(rest), row->rest_j, "J");
+        if (row->sum.rest_j > 0 &&
+            (row->is_total ? listed > 1 : coverage_is_low(row->sum.covered))) {
+            units_quantity(rest, sizeof(rest), row->sum.rest_j, "J");
             length += (size_t)snprintf(rests + length, sizeof rests - length, "%s%s %s",
                                        listed++ ? ", " : "", row->label, rest);
         }

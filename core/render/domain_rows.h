@@ -21,11 +21,8 @@ struct table_row {
     double uncertainty; /* of all its values, as a share; NaN: not known */
     double values[ROW_COLUMNS];
     size_t columns; /* how many are shown */
-    size_t nodes;
     bool is_total;
-    uint64_t bin_ns; /* as in struct merge_domain */
-    double covered;  /* part of the time that the energy is of, 0..1; NaN: not known */
-    double rest_j;   /* estimate for the other part; 0, NaN: none */
+    struct merge_domain sum; /* bin_ns 0: too short for powers, too */
 };
 
 /** All zero: no rows. */

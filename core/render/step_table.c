@@ -116,7 +116,7 @@ static void put_meaning(const struct table_rows *rows, const struct step_table *
     char width[UNITS_SIZE];
 
     for (size_t i = 0; i < rows->count; i++) {
-        bin_ns = rows->rows[i].bin_ns > bin_ns ? rows->rows[i].bin_ns : bin_ns;
+        bin_ns = rows->rows[i].sum.bin_ns > bin_ns ? rows->rows[i].sum.bin_ns : bin_ns;
     }
     if (table_domains_is_brief(table)) {
         table_put_brief(table->merge->window_ns, table->out);
@@ -134,7 +134,7 @@ static void put_meaning(const struct table_rows *rows, const struct step_table *
     for (size_t i = 0; i < rows->count; i++) { /* sums of the nodes' own extremes */
         const struct table_row *row = &rows->rows[i];
 
-        if (!row->is_total && row->nodes > 1 && row->bin_ns == 0) {
+        if (!row->is_total && row->sum.nodes > 1 && row->sum.bin_ns == 0) {
             fprintf(table->out, "%s %s", count++ ? "," : "  min, max of", row->label);
         }
     }
@@ -152,9 +152,9 @@ static void put_footnotes(const struct table_rows *rows, const struct step_table
         table->out);
     put_unknown(table);
     for (size_t i = 0; i < rows->count; i++) {
-        if (!rows->rows[i].is_total && rows->rows[i].nodes < table->sum.recorded) {
+        if (!rows->rows[i].is_total && rows->rows[i].sum.nodes < table->sum.recorded) {
             fprintf(table->out, "  %s measured on %zu of %zu nodes\n", rows->rows[i].label,
-                    rows->rows[i].nodes, table->sum.expected);
+                    rows->rows[i].sum.nodes, table->sum.expected);
         }
     }
     for (size_t i = 0; i < rows->count; i++) {

@@ -491,9 +491,8 @@ static int step_take(const struct apapi_record *record, const char *line, size_t
     struct merging *merging = context;
     const struct apapi_identity *id = &record->id;
     struct apapi_identity *first = &merging->first;
-    uint32_t number = (uint32_t)merging->report.lines.count;
 
-    if (number == 0) {
+    if (merging->report.lines.count == 0) {
         *first = *id;
     } else if (id->job != first->job || strcmp(id->step, first->step) != 0) {
         if (!*merging->other) {
@@ -511,8 +510,7 @@ static int step_take(const struct apapi_record *record, const char *line, size_t
     if (merging->report.error || sum_add(&merging->store, record, NULL)) {
         return -1;
     }
-    merging->store.pieces[number].mark = number;
-    merging->store.pieces[number].digest = record_digest(line, size);
+    merging->store.pieces[merging->store.piece_count - 1].digest = record_digest(line, size);
     return 0;
 }
 
@@ -542,8 +540,8 @@ static int choose_latest(struct merging *merging, struct sum_entries *entries)
 
 static int by_arrival(const void *left, const void *right)
 {
-    return COMPARE(((const struct sum_entry *)left)->piece->mark,
-                   ((const struct sum_entry *)right)->piece->mark);
+    return COMPARE(((const struct sum_entry *)left)->piece,
+                   ((const struct sum_entry *)right)->piece);
 }
 
 /* Add up the records that count, and forget the others. */
@@ -557,7 +555,8 @@ static int merge_latest(struct merging *merging)
         qsort(entries.list, entries.count, sizeof *entries.list, by_arrival);
     }
     for (size_t i = 0; i < entries.count && result == 0; i++) {
-        const char *line = merging->report.lines.names[entries.list[i].piece->mark];
+        const char *line =
+            merging->report.lines.names[entries.list[i].piece - merging->store.pieces];
 
         step_report_keep(&kept, line, strlen(line));
         result = step_report_add(merging->merge, line);
