@@ -121,6 +121,12 @@ struct sum_entries {
     size_t count;
 };
 
+/** @return a copy of numbers of pieces; NULL stands for the first ones. NULL with errno ENOMEM. */
+uint32_t *sum_numbers(const uint32_t *numbers, size_t count);
+
+/** Sort by step, node and start, and keep one of each record. @return how many there are */
+size_t sum_unique(const struct sum_store *store, uint32_t *numbers, size_t count);
+
 /**
  * @param numbers  of pieces; NULL: the first ones
  * @param entries  result, sorted by step, node and start; free its list with free()
@@ -128,12 +134,6 @@ struct sum_entries {
  */
 int sum_gather(const struct sum_store *store, const uint32_t *numbers, size_t count,
                struct sum_entries *entries);
-
-/** For qsort_r() of numbers of pieces: by their marks. @param pieces  of the store */
-int sum_compare_marks(const void *left, const void *right, void *pieces);
-
-/** @return how many of the numbers, at least one, have the mark of the first one. */
-size_t sum_same_mark(const struct sum_store *store, const uint32_t *numbers, size_t count);
 
 /**
  * Add up. The entries get their place in time and their run, and are sorted by node and time then.

@@ -223,16 +223,23 @@ static struct record_twin sum_twin(const struct sum_piece *piece)
     return (struct record_twin){piece->whole_ns, piece->reason == POOL_NONE, piece->digest};
 }
 
-static int sum_compare_steps(const void *left, const void *right)
+static int sum_compare_texts(const struct sum_store *store, uint32_t a, uint32_t b)
 {
-    const struct sum_entry *a = left, *b = right;
-    const struct record_twin other = sum_twin(a->piece), twin = sum_twin(b->piece);
-    int order = a->piece->step == b->piece->step ? 0 : strverscmp(a->step, b->step);
+    return a == b ? 0 : strverscmp(pool_text(&store->texts, a), pool_text(&store->texts, b));
+}
 
-    order = order || a->piece->node == b->piece->node ? order : strverscmp(a->node, b->node);
-    order = order ? order : COMPARE(a->piece->start_ns, b->piece->start_ns);
-    order = order ? order : COMPARE(a->piece->job, b->piece->job);
-    order = order ? order : strcmp(a->cluster, b->cluster);
+static int sum_compare_steps(const void *left, const void *right, void *context)
+{
+    const struct sum_store *store = context;
+    const struct sum_piece *a = &store->pieces[*(const uint32_t *)left];
+    const struct sum_piece *b = &store->pieces[*(const uint32_t *)right];
+    const struct record_twin other = sum_twin(a), twin = sum_twin(b);
+    int order = sum_compare_texts(store, a->step, b->step);
+
+    order = order ? order : sum_compare_texts(store, a->node, b->node);
+    order = order ? order : COMPARE(a->start_ns, b->start_ns);
+    order = order ? order : COMPARE(a->job, b->job);
+    order = order ? order : sum_compare_texts(store, a->cluster, b->cluster);
     return order ? order : record_twin_compare(&twin, &other);
 }
 
@@ -258,48 +265,49 @@ static struct sum_entry sum_entry_of(const struct sum_store *store, uint32_t num
                               .end_ns = piece->start_ns + (int64_t)piece->elapsed_ns};
 }
 
-/* Sort them, and leave out what came twice. */
-static struct sum_entries sum_unique(struct sum_entry *list, size_t count)
+size_t sum_unique(const struct sum_store *store, uint32_t *numbers, size_t count)
 {
+    struct sum_store context = *store;
     size_t kept = 0;
 
-    qsort(list, count, sizeof *list, sum_compare_steps);
+    qsort_r(numbers, count, sizeof *numbers, sum_compare_steps, &context);
     for (size_t i = 0; i < count; i++) {
-        if (kept == 0 || !sum_is_same(list[kept - 1].piece, list[i].piece)) {
-            list[kept++] = list[i];
+        if (kept == 0 ||
+            !sum_is_same(&store->pieces[numbers[kept - 1]], &store->pieces[numbers[i]])) {
+            numbers[kept++] = numbers[i];
         }
     }
-    return (struct sum_entries){list, kept};
+    return kept;
+}
+
+uint32_t *sum_numbers(const uint32_t *numbers, size_t count)
+{
+    uint32_t *copy = calloc(count + 1, sizeof *copy);
+
+    for (uint32_t i = 0; i < count && copy; i++) {
+        copy[i] = numbers ? numbers[i] : i;
+    }
+    return copy;
 }
 
 int sum_gather(const struct sum_store *store, const uint32_t *numbers, size_t count,
                struct sum_entries *entries)
 {
-    struct sum_entry *list = calloc(count + 1, sizeof *list);
+    uint32_t *kept = sum_numbers(numbers, count);
+    struct sum_entry *list = NULL;
 
-    for (uint32_t i = 0; i < count && list; i++) {
-        list[i] = sum_entry_of(store, numbers ? numbers[i] : i);
+    if (kept) {
+        count = sum_unique(store, kept, count);
+        list = calloc(count + 1, sizeof *list);
     }
+    for (size_t i = 0; i < count && list; i++) {
+        list[i] = sum_entry_of(store, kept[i]);
+    }
+    free(kept);
     if (list) {
-        *entries = sum_unique(list, count);
+        *entries = (struct sum_entries){list, count};
     }
     return list ? 0 : -1;
-}
-
-int sum_compare_marks(const void *left, const void *right, void *pieces)
-{
-    return COMPARE(((const struct sum_piece *)pieces)[*(const uint32_t *)left].mark,
-                   ((const struct sum_piece *)pieces)[*(const uint32_t *)right].mark);
-}
-
-size_t sum_same_mark(const struct sum_store *store, const uint32_t *numbers, size_t count)
-{
-    size_t same = 1;
-
-    while (same < count && store->pieces[numbers[same]].mark == store->pieces[numbers[0]].mark) {
-        same++;
-    }
-    return same;
 }
 
 int sum_nodes(const struct sum_entries *entries, struct namelist *nodes)

@@ -296,22 +296,19 @@ static int audit_take_record(const struct apapi_record *record, const char *line
     return 0;
 }
 
-/* @param numbers  of the pieces of a row */
-static int audit_add_shares(struct audit *audit, const uint32_t *numbers, size_t count)
+static int audit_add_shares(struct audit *audit)
 {
     const struct sum_store *store = &audit->store;
-    struct audit_row *row = &audit->rows[store->pieces[*numbers].mark];
-    double *total_j = &row->energies[AUDIT_TOTAL][SHARES_J];
-    struct sum_entries entries;
+    uint32_t *numbers = sum_numbers(NULL, store->piece_count);
+    size_t count = numbers ? sum_unique(store, numbers, store->piece_count) : 0;
 
-    if (sum_gather(store, numbers, count, &entries)) {
-        return -1;
-    }
-    row->numbers[RECORDS] = (double)entries.count;
-    for (size_t i = 0; i < entries.count; i++) {
-        const struct sum_piece *piece = entries.list[i].piece;
+    for (size_t i = 0; i < count; i++) {
+        const struct sum_piece *piece = &store->pieces[numbers[i]];
         const struct sum_domain *given = store->domains + piece->domain_at;
+        struct audit_row *row = &audit->rows[piece->mark];
+        double *total_j = &row->energies[AUDIT_TOTAL][SHARES_J];
 
+        row->numbers[RECORDS]++;
         row->numbers[SHARELESS] += piece->shareless;
         for (size_t k = 0; k < piece->domain_count; k++) {
             double *own_j = &row->energies[given[k].domain][SHARES_J];
@@ -322,28 +319,8 @@ static int audit_add_shares(struct audit *audit, const uint32_t *numbers, size_t
             }
         }
     }
-    free(entries.list);
-    return 0;
-}
-
-static int audit_add_all_shares(struct audit *audit)
-{
-    size_t count = audit->store.piece_count;
-    uint32_t *numbers = calloc(count + 1, sizeof *numbers);
-    int result = numbers ? 0 : -1;
-
-    for (uint32_t i = 0; i < count && numbers; i++) {
-        numbers[i] = i;
-    }
-    if (count > 0 && numbers) {
-        qsort_r(numbers, count, sizeof *numbers, sum_compare_marks, audit->store.pieces);
-    }
-    for (size_t i = 0, same; i < count && result == 0; i += same) {
-        same = sum_same_mark(&audit->store, numbers + i, count - i);
-        result = audit_add_shares(audit, numbers + i, same);
-    }
     free(numbers);
-    return result;
+    return numbers ? 0 : -1;
 }
 
 /* --- figures that follow from a row ----------------------------------------------------------- */
@@ -485,7 +462,7 @@ static int audit_settle(struct audit *audit)
 {
     size_t kept = 0;
 
-    if (audit_add_all_shares(audit)) {
+    if (audit_add_shares(audit)) {
         return -1;
     }
     for (size_t i = 0; i < audit->row_count; i++) {

@@ -519,10 +519,7 @@ static int sort_parts(struct report_ledger *ledger)
 {
     size_t count = ledger->store.piece_count;
 
-    ledger->order = calloc(count + 1, sizeof *ledger->order);
-    for (uint32_t i = 0; i < count && ledger->order; i++) {
-        ledger->order[i] = i;
-    }
+    ledger->order = sum_numbers(NULL, count);
     if (!ledger->order) {
         return -1;
     }

@@ -460,6 +460,12 @@ static int shared_compare(const void *left, const void *right, void *pieces)
     return order ? order : COMPARE(a->mark, b->mark);
 }
 
+static int shared_compare_buckets(const void *left, const void *right, void *pieces)
+{
+    return COMPARE(((const struct sum_piece *)pieces)[*(const uint32_t *)left].mark,
+                   ((const struct sum_piece *)pieces)[*(const uint32_t *)right].mark);
+}
+
 /* @return how many are of the first one's node. @param overlap  result: of different buckets */
 static size_t shared_same_node(const struct sum_piece *pieces, const uint32_t *numbers,
                                size_t count, bool *overlap)
@@ -503,10 +509,13 @@ static int shared_add_node(const struct sum_store *store, uint32_t *numbers, siz
     double node_j = 0, sum_j = 0;
     int result = shared_add_energy(store, numbers, count, &node_j);
 
-    qsort_r(numbers, count, sizeof *numbers, sum_compare_marks, store->pieces);
-    for (size_t first = 0, same; first < count && result == 0; first += same) {
-        same = sum_same_mark(store, numbers + first, count - first);
-        result = shared_add_energy(store, numbers + first, same, &sum_j);
+    qsort_r(numbers, count, sizeof *numbers, shared_compare_buckets, store->pieces);
+    for (size_t first = 0, end = 0; first < count && result == 0; first = end) {
+        while (end < count &&
+               store->pieces[numbers[end]].mark == store->pieces[numbers[first]].mark) {
+            end++;
+        }
+        result = shared_add_energy(store, numbers + first, end - first, &sum_j);
     }
     *shared_j += fmax(sum_j - node_j, 0);
     return result;
