@@ -339,13 +339,6 @@ static int sum_compare_times(const void *left, const void *right)
     return order ? order : strcmp(a->cluster, b->cluster);
 }
 
-static uint64_t sum_greater(uint64_t a, int64_t distance_ns)
-{
-    uint64_t length_ns = (uint64_t)llabs(distance_ns);
-
-    return length_ns > a ? length_ns : a;
-}
-
 /* Put them where they belong in time, and find out how long the job ran. */
 static int sum_align(struct sum_entries *entries, struct apapi_job_total *total)
 {
@@ -353,10 +346,11 @@ static int sum_align(struct sum_entries *entries, struct apapi_job_total *total)
         return -1;
     }
     for (size_t i = 0; i < entries->count; i++) {
-        const struct sum_entry *entry = &entries->list[i];
+        uint64_t jumped_ns = (uint64_t)llabs(entries->list[i].jumped_ns);
+        uint64_t apart_ns = (uint64_t)llabs(entries->list[i].apart_ns);
 
-        total->clock_jump_ns = sum_greater(total->clock_jump_ns, entry->jumped_ns);
-        total->clock_apart_ns = sum_greater(total->clock_apart_ns, entry->apart_ns);
+        total->clock_jump_ns = jumped_ns > total->clock_jump_ns ? jumped_ns : total->clock_jump_ns;
+        total->clock_apart_ns = apart_ns > total->clock_apart_ns ? apart_ns : total->clock_apart_ns;
     }
     timings_find_runs(entries->list, entries->count);
     timings_sum(entries->list, entries->count, total);
