@@ -12,7 +12,6 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "index/batch.h"
 #include "index/tables.h"
 #include "record/hour.h"
 #include "record/record.h"
@@ -21,6 +20,104 @@
 #define TRANSACTION 50000   /* records per transaction */
 #define SUMS_SIZE 0x1400000 /* less, if what is kept of them takes so much [bytes] */
 #define JOBS_AT_ONCE 10000  /* in a transaction */
+
+/* --- batches: decoded records with their lines, which are loaded at once ---------------------- */
+
+#define BATCH_TEXT 0x40000 /* a batch is full from here on [bytes] */
+#define BATCH_FILES 64
+
+/** How far a file was read. */
+struct batch_file {
+    char folder[DB_FOLDER_SIZE + 1], day[12], name[256];
+    uint64_t offset;
+};
+
+struct db_batch {
+    struct db_record records[DB_ROWS_MAX];
+    size_t line_at[DB_ROWS_MAX];         /* in `text` */
+    uint32_t curves_at[DB_ROWS_MAX + 1]; /* in `sums` */
+    size_t count;
+    char *text;
+    size_t text_size, text_room;
+    struct sum_store sums; /* its pieces are the records */
+    struct batch_file files[BATCH_FILES];
+    size_t file_count;
+};
+
+struct db_batch *db_batch_create(struct apapi_error *err)
+{
+    struct db_batch *batch = calloc(1, sizeof *batch);
+
+    if (!batch) {
+        apapi_fail(err, ENOMEM, "no memory");
+    }
+    return batch;
+}
+
+void db_batch_destroy(struct db_batch *batch)
+{
+    int saved = errno;
+
+    if (batch) {
+        free(batch->text);
+        sum_free(&batch->sums);
+        free(batch);
+    }
+    errno = saved;
+}
+
+bool db_batch_full(const struct db_batch *batch)
+{
+    return batch->count == DB_ROWS_MAX || batch->file_count == BATCH_FILES ||
+           batch->text_size >= BATCH_TEXT;
+}
+
+int db_batch_add(struct db_batch *batch, const struct apapi_record *record, const char *line,
+                 size_t size)
+{
+    const struct apapi_measurement *m = &record->measurement;
+    struct db_record *row = &batch->records[batch->count];
+
+    if (array_extend(&batch->text, batch->text_size, size, &batch->text_room, 1) ||
+        sum_add(&batch->sums, record, NULL)) {
+        return -1;
+    }
+    memcpy(batch->text + batch->text_size, line, size);
+    *row = (struct db_record){.who = record->id,
+                              .complete = record->complete,
+                              .start_ns = m->start_unix_ns,
+                              .end_ns = record_end_ns(m),
+                              .elapsed_s = (double)m->elapsed_ns / 1e9,
+                              .energy_j = apapi_measurement_total_j(m),
+                              .uncertainty_j = apapi_record_uncertainty_j(m),
+                              .mean_w = apapi_measurement_total_w(m),
+                              .line.size = size};
+    timestamp_day(row->day, sizeof row->day, row->end_ns);
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        row->domains_j[d] = m->domains[d].measured ? m->domains[d].energy_j : NAN;
+    }
+    batch->line_at[batch->count++] = batch->text_size;
+    batch->curves_at[batch->count] = (uint32_t)batch->sums.curve_count;
+    batch->text_size += size;
+    return 0;
+}
+
+static struct batch_file batch_file(const char *folder, const struct apapi_scan_file *file,
+                                    uint64_t offset)
+{
+    struct batch_file note = {.offset = offset};
+
+    snprintf(note.folder, sizeof note.folder, "%s", folder);
+    snprintf(note.day, sizeof note.day, "%s", file->day);
+    snprintf(note.name, sizeof note.name, "%s", file->name);
+    return note;
+}
+
+void db_batch_note(struct db_batch *batch, const char *folder, const struct apapi_scan_file *file,
+                   uint64_t offset)
+{
+    batch->files[batch->file_count++] = batch_file(folder, file, offset);
+}
 
 /* --- statements ----------------------------------------------------------------------------- */
 
@@ -515,23 +612,9 @@ int db_load_hour(struct db_load *load, const struct hour *hour, struct apapi_err
 static int write_job(struct db_load *load, struct db_job *row, const struct apapi_job_total *total,
                      struct apapi_error *err)
 {
-    row->start_ns = total->start_unix_ns;
-    row->end_ns = total->end_unix_ns;
+    row->total = *total;
+    row->total.node_s = total->node_s > 0 ? total->node_s : NAN;
     timestamp_day(row->day, sizeof row->day, total->end_unix_ns);
-    row->records = (uint32_t)total->records;
-    row->incomplete = (uint32_t)total->incomplete;
-    row->steps = (uint32_t)total->steps;
-    row->nodes = (uint32_t)total->nodes;
-    row->runs = (uint32_t)total->runs;
-    row->energy_j = total->energy_j;
-    row->uncertainty_j = total->uncertainty_j;
-    row->mean_w = total->mean_w;
-    row->covered_s = (double)total->covered_ns / 1e9;
-    row->elapsed_s = (double)total->elapsed_ns / 1e9;
-    row->node_s = total->node_s > 0 ? total->node_s : NAN;
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        row->domains_j[d] = total->domains[d].energy_j;
-    }
     domain_list_text(total->missing_domains, ",", row->missing_domains);
     return load_run(load, ADD_JOB, load->values, db_row(&db_jobs, row, load->values), err);
 }

@@ -15,14 +15,16 @@
     {                                                                                              \
         name, DB_FORM_##form, offsetof(type, member), sizeof(((type *)NULL)->member)               \
     }
-#define DB_DOMAINS_OF(type)                                                                        \
-    DB_OF(REAL, type, "package_j", domains_j[APAPI_DOMAIN_PACKAGE]),                               \
-        DB_OF(REAL, type, "dram_j", domains_j[APAPI_DOMAIN_DRAM]),                                 \
-        DB_OF(REAL, type, "gpu_j", domains_j[APAPI_DOMAIN_GPU]),                                   \
-        DB_OF(REAL, type, "core_j", domains_j[APAPI_DOMAIN_CORE]),                                 \
-        DB_OF(REAL, type, "uncore_j", domains_j[APAPI_DOMAIN_UNCORE]),                             \
-        DB_OF(REAL, type, "psys_j", domains_j[APAPI_DOMAIN_PSYS]),                                 \
-        DB_OF(REAL, type, "node_j", domains_j[APAPI_DOMAIN_NODE])
+/* Names of members cannot be in parentheses. NOLINTBEGIN(bugprone-macro-parentheses) */
+#define DB_DOMAINS_OF(type, list, member)                                                          \
+    DB_OF(REAL, type, "package_j", list[APAPI_DOMAIN_PACKAGE] member),                             \
+        DB_OF(REAL, type, "dram_j", list[APAPI_DOMAIN_DRAM] member),                               \
+        DB_OF(REAL, type, "gpu_j", list[APAPI_DOMAIN_GPU] member),                                 \
+        DB_OF(REAL, type, "core_j", list[APAPI_DOMAIN_CORE] member),                               \
+        DB_OF(REAL, type, "uncore_j", list[APAPI_DOMAIN_UNCORE] member),                           \
+        DB_OF(REAL, type, "psys_j", list[APAPI_DOMAIN_PSYS] member),                               \
+        DB_OF(REAL, type, "node_j", list[APAPI_DOMAIN_NODE] member)
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 static const struct db_field record_fields[] = {
     DB_OF(MOMENT, struct db_record, "id", id),
@@ -49,7 +51,7 @@ static const struct db_field record_fields[] = {
     DB_OF(REAL, struct db_record, "energy_j", energy_j),
     DB_OF(REAL, struct db_record, "uncertainty_j", uncertainty_j),
     DB_OF(REAL, struct db_record, "mean_w", mean_w),
-    DB_DOMAINS_OF(struct db_record),
+    DB_DOMAINS_OF(struct db_record, domains_j, ),
     DB_OF(LINE, struct db_record, "line", line),
     {0}};
 
@@ -68,20 +70,20 @@ static const struct db_field job_fields[] = {
     DB_OF(TEXT, struct db_job, "qos", who.qos),
     DB_OF(FLAG, struct db_job, "verified", who.verified),
     DB_OF(WORD, struct db_job, "day", day),
-    DB_OF(MOMENT, struct db_job, "start_ns", start_ns),
-    DB_OF(MOMENT, struct db_job, "end_ns", end_ns),
-    DB_OF(NUMBER, struct db_job, "records", records),
-    DB_OF(NUMBER, struct db_job, "incomplete", incomplete),
-    DB_OF(NUMBER, struct db_job, "steps", steps),
-    DB_OF(NUMBER, struct db_job, "nodes", nodes),
-    DB_OF(NUMBER, struct db_job, "runs", runs),
-    DB_OF(REAL, struct db_job, "energy_j", energy_j),
-    DB_OF(REAL, struct db_job, "uncertainty_j", uncertainty_j),
-    DB_OF(REAL, struct db_job, "mean_w", mean_w),
-    DB_OF(REAL, struct db_job, "covered_s", covered_s),
-    DB_OF(REAL, struct db_job, "elapsed_s", elapsed_s),
-    DB_OF(REAL, struct db_job, "node_s", node_s),
-    DB_DOMAINS_OF(struct db_job),
+    DB_OF(MOMENT, struct db_job, "start_ns", total.start_unix_ns),
+    DB_OF(MOMENT, struct db_job, "end_ns", total.end_unix_ns),
+    DB_OF(COUNT, struct db_job, "records", total.records),
+    DB_OF(COUNT, struct db_job, "incomplete", total.incomplete),
+    DB_OF(COUNT, struct db_job, "steps", total.steps),
+    DB_OF(COUNT, struct db_job, "nodes", total.nodes),
+    DB_OF(COUNT, struct db_job, "runs", total.runs),
+    DB_OF(REAL, struct db_job, "energy_j", total.energy_j),
+    DB_OF(REAL, struct db_job, "uncertainty_j", total.uncertainty_j),
+    DB_OF(REAL, struct db_job, "mean_w", total.mean_w),
+    DB_OF(TIME, struct db_job, "covered_s", total.covered_ns),
+    DB_OF(TIME, struct db_job, "elapsed_s", total.elapsed_ns),
+    DB_OF(REAL, struct db_job, "node_s", total.node_s),
+    DB_DOMAINS_OF(struct db_job, total.domains, .energy_j),
     DB_OF(TEXT, struct db_job, "missing_domains", missing_domains),
     {0}};
 
@@ -123,7 +125,8 @@ static struct db_value value_of(const struct db_field *field, const void *base)
     const char *at = (const char *)base + field->offset;
     struct db_line line;
     uint32_t number;
-    int64_t moment;
+    uint64_t moment;
+    size_t count;
     double real;
 
     switch (field->form) {
@@ -137,11 +140,16 @@ static struct db_value value_of(const struct db_field *field, const void *base)
         return number != APAPI_UNKNOWN      ? db_integer(number)
                : field->form == DB_FORM_KEY ? db_integer(-1)
                                             : db_text(NULL);
+    case DB_FORM_COUNT:
+        memcpy(&count, at, sizeof count);
+        return db_integer((int64_t)count);
     case DB_FORM_FLAG:
         return db_integer(*(const bool *)at);
     case DB_FORM_MOMENT:
+    case DB_FORM_TIME:
         memcpy(&moment, at, sizeof moment);
-        return db_integer(moment);
+        return field->form == DB_FORM_TIME ? db_real((double)moment / 1e9)
+                                           : db_integer((int64_t)moment);
     case DB_FORM_REAL:
         memcpy(&real, at, sizeof real);
         return db_real(real);
@@ -193,6 +201,7 @@ static void write_type(FILE *sql, const struct db_field *field, const struct db_
                 field->form == DB_FORM_WORD ? " NOT NULL" : "");
         break;
     case DB_FORM_NUMBER:
+    case DB_FORM_COUNT:
         fputs("BIGINT", sql);
         break;
     case DB_FORM_MOMENT:
@@ -202,6 +211,7 @@ static void write_type(FILE *sql, const struct db_field *field, const struct db_
     case DB_FORM_FLAG:
         fputs("SMALLINT NOT NULL", sql);
         break;
+    case DB_FORM_TIME:
     case DB_FORM_REAL:
         fputs("DOUBLE PRECISION", sql);
         break;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_INDEX_TABLES_H
 #define APAPI_INDEX_TABLES_H
+#include "apapi/job.h"
 #include "apapi/record.h"
 #include "index/db.h"
 #include "index/index.h"
@@ -17,7 +18,9 @@ enum db_form {
     DB_FORM_NUMBER, /* uint32_t */
     DB_FORM_KEY,    /* uint32_t; APAPI_UNKNOWN is stored as -1: two NULLs are not equal */
     DB_FORM_FLAG,   /* bool */
+    DB_FORM_COUNT,  /* size_t */
     DB_FORM_MOMENT, /* int64_t, UTC since 1970 [ns] */
+    DB_FORM_TIME,   /* uint64_t [ns], stored in [s] */
     DB_FORM_REAL,   /* double */
     DB_FORM_LINE    /* struct db_line */
 };
@@ -56,9 +59,7 @@ struct db_job {
     struct apapi_identity who; /* of the record that knows it best */
     uint32_t uid;              /* 0: not known */
     char day[12];
-    int64_t start_ns, end_ns;
-    uint32_t records, incomplete, steps, nodes, runs;
-    double energy_j, uncertainty_j, mean_w, covered_s, elapsed_s, node_s, domains_j[APAPI_DOMAINS];
+    struct apapi_job_total total;           /* node_s is NaN without time */
     char missing_domains[DOMAIN_LIST_SIZE]; /* "package,dram" */
 };
 
