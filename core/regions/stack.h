@@ -64,8 +64,15 @@ enum misuse {
  */
 int misuse_report(enum misuse misuse, const char *name, const char *other);
 
+/** End all regions of the calling thread. @param misuse  to report if there are any; MISUSES: none
+ */
+void stack_unwind(struct region_stack *stack, enum misuse misuse);
+
 /** @return whether a name is open in a thread. Only a hint, unless it is the caller's. */
 bool stack_has(const struct region_stack *stack, uint32_t name);
+
+/** In the child of a fork: what is open is the parent's. */
+void stack_forget(void);
 
 /** stack_begin() and stack_end() where there is more to do than to note the time. */
 int stack_begin_slowly(struct region_stack *stack, uint32_t name);
