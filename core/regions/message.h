@@ -25,7 +25,7 @@
  *                      result page, to be mapped for reading only
  *   sampler to `apapi mark`, after each of its messages
  *     REGION_DONE      value: REGION_READ and REGION_END: energy of the node in the region so far
- *                      [J], NaN: not known; name: of the region
+ *                      [J], within_j: its uncertainty; NaN: not known; name: of the region
  *     REGION_REFUSED   name: the reason, in words
  *
  * Texts are of any bytes and end with a NUL.
@@ -33,7 +33,7 @@
 
 #define REGION_SOCKET_SUFFIX APAPI_LIVE_REGIONS
 #define REGION_MESSAGE_MAGIC "APAPIREM"
-#define REGION_MESSAGE_VERSION 1
+#define REGION_MESSAGE_VERSION 2
 
 enum region_message_kind {
     REGION_REGISTER = 1,
@@ -50,7 +50,7 @@ struct region_message {
     char magic[8];
     uint32_t version;
     uint32_t kind; /* enum region_message_kind */
-    double value;
+    double value, within_j;
     char unit[40];
     char name[256];
 };

@@ -185,11 +185,13 @@ mark() { "$apapi" mark "$@"; }
     run -0 --separate-stderr mark begin 'a region'
     [[ -z $output && -z $stderr ]]
     run -0 --separate-stderr mark read 'a region'
+    [[ $output == "1234.5 J ±2.0 %" && -z $stderr ]]
+    run -0 --separate-stderr mark read vague
     [[ $output == "1234.5 J" && -z $stderr ]]
     run -0 mark end 'a region'
     run -0 mark fom cells -1.2e3 Gcells
     run -0 mark fom steps 5
-    [[ $(<"$marks") == $'begin a region\nread a region\nend a region\nfom cells -1200.0 Gcells\nfom steps 5.0 ' ]]
+    [[ $(<"$marks") == $'begin a region\nread a region\nread vague\nend a region\nfom cells -1200.0 Gcells\nfom steps 5.0 ' ]]
 }
 
 @test "a region around a command: its output, exit status and end by a signal stay" {

@@ -109,6 +109,7 @@ static void reading(double total_j)
     const struct apapi_live_slot figures = {.time_ns = clock_monotonic_ns(),
                                             .total = total_j,
                                             .rate = 0,
+                                            .uncertainty_j = 0.5,
                                             .readings = before->readings + 1,
                                             .flags = APAPI_LIVE_MEASURED};
 
@@ -481,18 +482,19 @@ OBSERVED(times_that_cannot_be_are_cut)
 
 OBSERVED(the_shell_has_regions_too)
 {
-    double energy_j;
+    struct observe_energy energy;
 
-    assert_int_equal(observe_shell_end(observer, "copy", &energy_j), -1);
+    assert_int_equal(observe_shell_end(observer, "copy", &energy), -1);
     assert_int_equal(errno, ENOENT);
     reading(5);
     assert_int_equal(observe_shell_begin(observer, "copy/in"), 0);
     reading(12);
-    assert_int_equal(observe_shell_read(observer, "copy/in", &energy_j), 0);
-    assert_true(fabs(energy_j - 7) < 1e-9);
+    assert_int_equal(observe_shell_read(observer, "copy/in", &energy), 0);
+    assert_true(fabs(energy.energy_j - 7) < 1e-9);
+    assert_true(energy.within_j > 0.5 && isfinite(energy.within_j));
     assert_int_equal(observe_shell_begin(observer, "deeper"), 0);
-    assert_int_equal(observe_shell_end(observer, "copy/in", &energy_j), 0);
-    assert_int_equal(observe_shell_read(observer, "deeper", &energy_j), -1);
+    assert_int_equal(observe_shell_end(observer, "copy/in", &energy), 0);
+    assert_int_equal(observe_shell_read(observer, "deeper", &energy), -1);
     take_result(NULL);
     assert_non_null(find("copy?in"));
     assert_int_equal(regions.losses.misuses, 2);
@@ -500,21 +502,22 @@ OBSERVED(the_shell_has_regions_too)
 
 OBSERVED(a_region_that_began_before_any_energy_is_known_has_its_part_of_the_first_figure)
 {
-    double energy_j, first_j;
+    struct observe_energy energy;
+    double first_j;
 
     live.head.start_ns = clock_monotonic_ns() - NS_PER_S / 10;
     reading(NAN);
     assert_int_equal(observe_shell_begin(observer, "early"), 0);
-    assert_int_equal(observe_shell_read(observer, "early", &energy_j), 0);
-    assert_true(isnan(energy_j));
+    assert_int_equal(observe_shell_read(observer, "early", &energy), 0);
+    assert_true(isnan(energy.energy_j));
     usleep(100000);
     reading(12);
-    assert_int_equal(observe_shell_read(observer, "early", &energy_j), 0);
-    first_j = energy_j;
+    assert_int_equal(observe_shell_read(observer, "early", &energy), 0);
+    first_j = energy.energy_j;
     assert_true(first_j > 0 && first_j < 12);
     reading(14);
-    assert_int_equal(observe_shell_read(observer, "early", &energy_j), 0);
-    assert_true(fabs(energy_j - first_j - 2) < 1e-9);
+    assert_int_equal(observe_shell_read(observer, "early", &energy), 0);
+    assert_true(fabs(energy.energy_j - first_j - 2) < 1e-9);
     take_result(NULL);
 }
 

@@ -16,6 +16,7 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "cli/command.h"
 #include "regions/message.h"
 
@@ -72,6 +73,7 @@ static int mark_send(const struct region_message *message, struct region_message
 /* --- the command ---------------------------------------------------------------------------- */
 
 #define COMMAND "mark"
+#define NAME_MOST (sizeof((struct region_message *)0)->name - 1)
 
 struct options {
     bool strict, verbose;
@@ -144,9 +146,9 @@ static int mark_region(const struct options *options, enum region_message_kind k
     }
     if (kind == REGION_READ && !isfinite(answer.value)) {
         return say(options, &(struct apapi_error){"the energy is not known yet"}, EAGAIN);
-    }
-    if (kind == REGION_READ) {
-        printf("%.9g J\n", answer.value);
+    } else if (kind == REGION_READ) {
+        units_share(answer.unit, sizeof answer.unit, answer.within_j / fabs(answer.value));
+        printf("%.9g J%s%s\n", answer.value, *answer.unit ? " " : "", answer.unit);
     }
     return command_finish(COMMAND, EXIT_SUCCESS);
 }
@@ -198,7 +200,6 @@ int mark_command(int argc, char **argv)
     static struct options options;
     int status = command_options(&table, argc, argv, &options);
     const char *name = argc > optind ? argv[optind] : "";
-    size_t size;
 
     if (status >= 0) {
         return status;
@@ -219,12 +220,11 @@ int mark_command(int argc, char **argv)
         if (options.count < verb->least || (verb->most > 0 && options.count > verb->most)) {
             return mark_command_refuse(name);
         }
-        size = strlen(options.words[0]);
-        if (size > 0 && size < sizeof((struct region_message *)0)->name) {
+        if (*options.words[0] && strlen(options.words[0]) <= NAME_MOST) {
             return verb->most == 0 ? mark_run(&options) : mark_region(&options, verb->kind);
         }
-        return command_refuse(COMMAND, "NAME has %zu bytes, expected 1 to %zu", size,
-                              sizeof((struct region_message *)0)->name - 1);
+        return command_refuse(COMMAND, "NAME has %zu bytes, expected 1 to %zu",
+                              strlen(options.words[0]), NAME_MOST);
     }
     return mark_command_refuse(name);
 }

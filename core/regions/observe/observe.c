@@ -664,17 +664,20 @@ void observe_end(struct observer *observer)
 
 /* --- what the shell of the step and its programs say in messages ------------------------------ */
 
-static void shell_energies(const struct observer *observer, double energies_j[APAPI_DOMAINS])
+static void shell_totals(const struct observer *observer, struct observe_energy totals[])
 {
     uint64_t now_ns = clock_monotonic_ns();
 
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         struct apapi_live_slot slot;
-        bool known = apapi_domain_adds_up(d) &&
-                     apapi_live_read(&observer->live->domains[d], &slot) &&
-                     slot.flags & APAPI_LIVE_MEASURED;
 
-        energies_j[d] = known ? apapi_live_energy_at_j(&slot, now_ns) : NAN;
+        totals[d] = (struct observe_energy){.energy_j = NAN};
+        if (apapi_domain_adds_up(d) && apapi_live_read(&observer->live->domains[d], &slot) &&
+            slot.flags & APAPI_LIVE_MEASURED) {
+            totals[d].energy_j = apapi_live_energy_at_j(&slot, now_ns);
+            totals[d].since_s = fmax(0, (double)now_ns - (double)slot.time_ns) / 1e9;
+            totals[d].within_j = slot.uncertainty_j > 0 ? slot.uncertainty_j : NAN;
+        }
     }
 }
 
@@ -702,24 +705,8 @@ int observe_shell_begin(struct observer *observer, const char *name)
     observer->depth++;
     pthread_mutex_unlock(&observer->lock);
     shell->begin_ns = clock_monotonic_ns();
-    shell_energies(observer, shell->begin_j);
+    shell_totals(observer, shell->begin);
     return 0;
-}
-
-/* The step's energy when the region began: by the mean power, if no figure was known then. */
-static double shell_begin_j(const struct observer *observer, struct observe_shell *shell,
-                            int domain, double now_j)
-{
-    double *begin_j = &shell->begin_j[domain];
-
-    if (isnan(*begin_j)) {
-        uint64_t start_ns = observer->live->head.start_ns;
-        double part = ((double)shell->begin_ns - (double)start_ns) /
-                      (double)(clock_monotonic_ns() - start_ns);
-
-        *begin_j = now_j * fmin(1, fmax(0, part));
-    }
-    return *begin_j;
 }
 
 /* @return 1 + index of the innermost region of this name; 0: there is none. */
@@ -736,33 +723,44 @@ static size_t shell_find(const struct observer *observer, const char *name)
     return depth;
 }
 
-int observe_shell_read(struct observer *observer, const char *name, double *energy_j)
+/* The power since the latest reading before each end may be from 0 to some times the mean. */
+int observe_shell_read(struct observer *observer, const char *name, struct observe_energy *energy)
 {
     size_t depth = shell_find(observer, name);
-    double now_j[APAPI_DOMAINS];
+    struct observe_shell *shell = &observer->shell[depth > 0 ? depth - 1 : 0];
+    struct observe_energy now[APAPI_DOMAINS];
+    double begin_ns = (double)shell->begin_ns, now_ns = (double)clock_monotonic_ns();
+    double start_ns = fmin((double)observer->live->head.start_ns, begin_ns);
 
     if (depth == 0) {
         observer->losses.misuses++;
         errno = ENOENT;
         return -1;
     }
-    shell_energies(observer, now_j);
-    *energy_j = NAN;
+    *energy = (struct observe_energy){NAN, 0, 0};
+    shell_totals(observer, now);
     for (int d = 0; d < APAPI_DOMAINS; d++) {
-        double more_j =
-            now_j[d] - shell_begin_j(observer, &observer->shell[depth - 1], d, now_j[d]);
+        struct observe_energy *begin = &shell->begin[d];
 
-        if (!isnan(more_j)) {
-            *energy_j = (isnan(*energy_j) ? 0 : *energy_j) + more_j;
+        if (isnan(begin->energy_j)) { /* no figure was known: by the mean power */
+            begin->energy_j = now[d].energy_j * (begin_ns - start_ns) / (now_ns - start_ns);
+            begin->since_s = (begin_ns - start_ns) / 1e9;
+        }
+        if (!isnan(now[d].energy_j)) {
+            double more_j = now[d].energy_j - begin->energy_j;
+            double unsure = (begin->since_s + now[d].since_s) * 1e9 / (now_ns - begin_ns);
+
+            energy->energy_j = (isnan(energy->energy_j) ? 0 : energy->energy_j) + more_j;
+            energy->within_j += now[d].within_j + 2 * more_j * unsure;
         }
     }
     return 0;
 }
 
 /* Regions that began within it end with it. */
-int observe_shell_end(struct observer *observer, const char *name, double *energy_j)
+int observe_shell_end(struct observer *observer, const char *name, struct observe_energy *energy)
 {
-    if (observe_shell_read(observer, name, energy_j)) {
+    if (observe_shell_read(observer, name, energy)) {
         return -1;
     }
     pthread_mutex_lock(&observer->lock);

@@ -124,11 +124,15 @@ struct observe_domain {
     double times_s[FIT_COLUMNS], passes[FIT_COLUMNS];
 };
 
+struct observe_energy {
+    double energy_j, within_j, since_s; /* it is +- within_j; since_s: the latest reading */
+};
+
 /** A region of the step's shell. */
 struct observe_shell {
     size_t node;
     uint64_t begin_ns;
-    double begin_j[APAPI_DOMAINS]; /* NaN: not known yet */
+    struct observe_energy begin[APAPI_DOMAINS];
 };
 
 /** Room that its programs still have. Each page takes from it as it grows. */
@@ -193,14 +197,11 @@ void observe_end(struct observer *observer);
 /** @return 0; -1 with errno ENOMEM, E2BIG (too many regions within each other). */
 int observe_shell_begin(struct observer *observer, const char *name);
 
-/**
- * @param energy_j  result: of all that happened since its begin
- * @return 0; -1 with errno ENOENT
- */
-int observe_shell_read(struct observer *observer, const char *name, double *energy_j);
+/** @param energy  of the node since its begin. @return 0; -1 with errno ENOENT */
+int observe_shell_read(struct observer *observer, const char *name, struct observe_energy *energy);
 
 /** The same, and end it. */
-int observe_shell_end(struct observer *observer, const char *name, double *energy_j);
+int observe_shell_end(struct observer *observer, const char *name, struct observe_energy *energy);
 
 /** Which figures of merit a program has given. */
 struct observe_foms {

@@ -223,26 +223,27 @@ static void serve_register(struct serve *serve, struct serve_peer *peer, int fil
 
 /* @param problem  NULL: it was done */
 static void serve_answer(const struct serve_peer *peer, const struct region_message *message,
-                         double value, const char *problem)
+                         struct observe_energy energy, const char *problem)
 {
     struct region_message answer;
 
     region_message_init(&answer, problem ? REGION_REFUSED : REGION_DONE,
                         problem ? problem : message->name);
-    answer.value = value;
+    answer.value = energy.energy_j;
+    answer.within_j = energy.within_j;
     region_send(peer->channel, &answer, -1);
 }
 
 static void serve_shell(struct serve *serve, const struct serve_peer *peer,
                         const struct region_message *message)
 {
-    double energy_j = NAN;
+    struct observe_energy energy = {NAN, NAN, 0};
     int result = message->kind == REGION_BEGIN ? observe_shell_begin(serve->observer, message->name)
                  : message->kind == REGION_END
-                     ? observe_shell_end(serve->observer, message->name, &energy_j)
-                     : observe_shell_read(serve->observer, message->name, &energy_j);
+                     ? observe_shell_end(serve->observer, message->name, &energy)
+                     : observe_shell_read(serve->observer, message->name, &energy);
 
-    serve_answer(peer, message, energy_j,
+    serve_answer(peer, message, energy,
                  result == 0       ? NULL
                  : errno == ENOENT ? "there is no such region"
                  : errno == E2BIG  ? "too many regions within each other"
@@ -256,7 +257,7 @@ static void serve_fom(struct serve *serve, struct serve_peer *peer,
     int result = observe_fom(serve->observer, foms, message->name, message->value, message->unit);
 
     if (!peer->program) { /* programs do not wait for an answer */
-        serve_answer(peer, message, NAN,
+        serve_answer(peer, message, (struct observe_energy){NAN, NAN, 0},
                      result == 0       ? NULL
                      : errno == ENOSPC ? "too many figures of merit"
                                        : "not a name and a number");
