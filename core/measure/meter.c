@@ -9,7 +9,7 @@
 /* Gauges. */
 
 #define DEVIATION_VARIANCE 1.5 /* of a reading from the line between its neighbours, to its own */
-#define TWO_SIDED 3.0          /* standard deviations of 95 %, and a little more */
+#define TWO_SIDED 2.5          /* standard deviations of 95 %, and a little more */
 #define MOST 5.0               /* the same of a millionth */
 #define FEW_READINGS 3.0       /* so much wider is that for one deviation (Student's t) */
 #define UNSEEN 3.0             /* n readings all miss this / n of the time once in twenty runs */
@@ -151,30 +151,34 @@ static double shift(const struct apapi_gauge *gauge)
 
 /*
  * All values may have missed bursts of the greatest one, or pauses. Where the times between
- * readings differ, or values are held, readings count for as many as equal ones would be.
+ * readings differ, or values are held, readings count for as many as equal ones would be. A single
+ * look may be from before.
  * @param unseen  of n readings, n times the share of the time
  */
-static double missed(const struct apapi_gauge *gauge, double most, double unseen)
+static double missed(const struct apapi_gauge *gauge, double most, uint64_t whole_ns, double unseen)
 {
     double covered_s = (double)gauge->covered_ns / 1e9, mean = gauge->integral / covered_s;
     double held_share = gauge_held(gauge) / (double)gauge->incidents.samples;
     double unequal_share = gauge->squares_s2 / (covered_s * covered_s);
-    double unseen_s = covered_s * -expm1(-unseen * fmax(unequal_share, held_share));
+    double look_share = fmax(unequal_share, held_share);
+    double unseen_s =
+        duration(whole_ns) / 1e9 * (look_share < 1 ? -expm1(-unseen * look_share) : 1);
 
     return covered_s > 0 ? fmax(most - mean, mean) * unseen_s : 0;
 }
 
-double apapi_gauge_uncertainty(const struct apapi_gauge *gauge, double most)
+double apapi_gauge_uncertainty(const struct apapi_gauge *gauge, double most, uint64_t whole_ns)
 {
-    return hypot(TWO_SIDED * gauge_deviation(gauge), missed(gauge, most, UNSEEN)) + shift(gauge);
+    return hypot(TWO_SIDED * gauge_deviation(gauge), missed(gauge, most, whole_ns, UNSEEN)) +
+           shift(gauge);
 }
 
-double apapi_gauge_bound(const struct apapi_gauge *gauge, double most)
+double apapi_gauge_bound(const struct apapi_gauge *gauge, double most, uint64_t whole_ns)
 {
     if (gauge->changes < gauge->incidents.samples * LIVELY_PCT / 100) {
         return INFINITY;
     }
-    return MOST * gauge_deviation(gauge) + missed(gauge, most, UNSEEN_MOST) +
+    return MOST * gauge_deviation(gauge) + missed(gauge, most, whole_ns, UNSEEN_MOST) +
            most * (double)gauge->longest_ns / 1e9;
 }
 

@@ -45,13 +45,14 @@ double apapi_gauge_add(struct apapi_gauge *gauge, double value, uint64_t now_ns)
  * How far the integral may be from the truth if the moments of the readings have nothing to do with
  * the course of the value: from how far each reading lies from the line between its neighbours, and
  * what all of them may have missed.
- * @param most  the greatest value that is plausible
+ * @param most      the greatest value that is plausible
+ * @param whole_ns  all of the time, of which some may not be covered
  * @return [value x s], of all of the covered time; to be exceeded in 5 % of runs
  */
-double apapi_gauge_uncertainty(const struct apapi_gauge *gauge, double most);
+double apapi_gauge_uncertainty(const struct apapi_gauge *gauge, double most, uint64_t whole_ns);
 
 /** The same, to be exceeded once in a million runs; infinite where values are held. */
-double apapi_gauge_bound(const struct apapi_gauge *gauge, double most);
+double apapi_gauge_bound(const struct apapi_gauge *gauge, double most, uint64_t whole_ns);
 
 /** Note a failed reading: the time until the next good one is not covered. */
 void apapi_gauge_failed(struct apapi_gauge *gauge);

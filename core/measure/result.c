@@ -14,6 +14,7 @@
 #define GREATEST_TO_MEAN 30 /* no device uses more, times its mean power */
 #define SERVER_TO_LEAST 10  /* nor a server, times the lowest power that its meter shows */
 #define PART_TO_LEAST 30    /* nor a part of it */
+#define MOST_SHARE 2.5      /* of the power that is refused: more than any device has today */
 #define BEYOND_MOST 1.1     /* of the greatest known power: what is seen above shows it wrong */
 #define LEAST_SAMPLES 30    /* of fewer, what the last one may lack is too much of the run */
 #define FEW_WINDOWS 100     /* of fewer the greatest says little of those that were not seen */
@@ -162,18 +163,19 @@ static double unseen_w(const struct apapi_event_result *result)
 {
     const struct apapi_event *event = &result->event;
     const struct apapi_summary *seen = &result->summary;
-    double known_w = lesser((double)event->most_w, apapi_domain_max_w(event->domain));
-    double times = GREATEST_TO_MEAN * seen->mean;
+    double limit_w = apapi_domain_max_w(event->domain), times = GREATEST_TO_MEAN * seen->mean;
+    double known_w = lesser((double)event->most_w, limit_w);
 
     if (known_w > 0 && seen->max <= known_w * BEYOND_MOST) {
         return known_w;
     }
+    limit_w /= event->accumulates ? 1 : MOST_SHARE;
     if (!event->accumulates && seen->min > 0) {
         bool server = event->domain == APAPI_DOMAIN_NODE || event->domain == APAPI_DOMAIN_PSYS;
 
         times = (server ? SERVER_TO_LEAST : PART_TO_LEAST) * seen->min;
     }
-    return lesser(apapi_domain_max_w(event->domain), greater(times, seen->max * BEYOND_MOST));
+    return greater(lesser(limit_w, times), seen->max * BEYOND_MOST);
 }
 
 /* The value is rounded to its unit. */
@@ -182,7 +184,7 @@ static double gauge_uncertainty_j(const struct apapi_meter *meter,
 {
     double unit_w = meter->event->type == APAPI_TYPE_FP64 ? 0 : meter->event->scale;
 
-    return apapi_gauge_uncertainty(&meter->gauge, unseen_w(result)) +
+    return apapi_gauge_uncertainty(&meter->gauge, unseen_w(result), whole_ns) +
            unit_w / 2 * (double)meter->gauge.covered_ns / 1e9 +
            result->summary.max * (double)uncovered_ns(result, whole_ns) / 1e9;
 }
@@ -264,7 +266,7 @@ static bool is_rough(const struct apapi_meter *meter, const struct apapi_event_r
         return false;
     }
     if (meter->event->kind == APAPI_KIND_POWER) {
-        return apapi_gauge_bound(&meter->gauge, unseen_w(result)) +
+        return apapi_gauge_bound(&meter->gauge, unseen_w(result), whole_ns) +
                    unseen_w(result) * (double)uncovered_ns(result, whole_ns) / 1e9 >
                allowed_j;
     }
