@@ -154,33 +154,6 @@ double apapi_timeline_between_j(const struct apapi_timeline *timeline, uint64_t 
     return sum_j;
 }
 
-/* Set bin `to` of the joined timeline from two bins of the old one. */
-static void join_two(const struct apapi_timeline *old, size_t to, struct apapi_timeline *joined)
-{
-    double known_ns = 0;
-
-    for (size_t from = 2 * to; from < 2 * to + 2 && from < old->count; from++) {
-        joined->energy_j[to] += old->energy_j[from];
-        known_ns += known_length(old, from);
-    }
-    joined->covered_pct[to] =
-        (float)(PCT * fmin(known_ns / (double)apapi_timeline_bin_length(joined, to), 1));
-}
-
-void apapi_timeline_coarsen(struct apapi_timeline *timeline, uint64_t bin_ns)
-{
-    while (timeline->count > 0 && timeline->bin_ns < bin_ns) {
-        struct apapi_timeline joined = {.bin_ns = 2 * timeline->bin_ns,
-                                        .length_ns = timeline->length_ns,
-                                        .count = (timeline->count + 1) / 2};
-
-        for (size_t i = 0; i < joined.count; i++) {
-            join_two(timeline, i, &joined);
-        }
-        *timeline = joined;
-    }
-}
-
 /* An empty timeline of this length, with bins of this width, or wider if they would be too many. */
 static struct apapi_timeline make_empty(uint64_t length_ns, uint64_t bin_ns)
 {
@@ -209,6 +182,22 @@ static void lay_over(struct apapi_timeline *sum, const struct apapi_timeline *on
             one, greater_ns(start_ns, late_ns) - late_ns, end_ns - late_ns, &known_ns);
         sum->covered_pct[i] =
             fminf(sum->covered_pct[i], (float)(PCT * (double)known_ns / (double)own_ns));
+    }
+}
+
+void apapi_timeline_coarsen(struct apapi_timeline *timeline, uint64_t bin_ns)
+{
+    const struct apapi_timeline fine = *timeline;
+
+    while (fine.count > 0 && timeline->bin_ns < bin_ns) {
+        timeline->bin_ns *= 2;
+    }
+    if (timeline->bin_ns > fine.bin_ns) {
+        *timeline = make_empty(fine.length_ns, timeline->bin_ns);
+        for (size_t i = 0; i < timeline->count; i++) {
+            timeline->covered_pct[i] = (float)PCT;
+        }
+        lay_over(timeline, &fine, 0);
     }
 }
 

@@ -2,36 +2,45 @@
 #include "measure/fit.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/fit_system.h"
-
-#define BLOCKS 64       /* whose sums show the energies of passes */
-#define FOLDS 32        /* that are left out, one at a time */
-#define FOLDS_LEAST 8   /* to say anything */
-#define SPANS 16        /* in each of which the power of others is another one */
-#define SPANS_WEIGHED 4 /* at least, to say which one is unusual */
-#define SPAN_ROWS 8     /* at least */
-#define ROW_UPDATES 4   /* of the meter in a row, at least: it shows the energy of its last one */
-#define ROWS_FREE 5     /* rows more than parts; with fewer none is told from others */
-#define NORMAL 1.959964 /* standard errors in half of a 95 % interval */
-#define LIKELY_TIMES 3  /* of the mean power: what a part may draw more or less */
-#define PRODUCTS 12     /* pairs of parts that may draw more or less with each other */
+#define BLOCKS 64          /* whose sums show the energies of passes */
+#define NORMAL 1.959964    /* standard errors in half of a 95 % interval */
+#define PRODUCT_DOUBT 1.2  /* of half the power of a pair: whose it is is not known */
+#define PRODUCT_SEEN 1.5   /* standard errors: that much is none by chance, and may be more */
+#define EDGE_TIMES 0.5     /* of the mean power: how far the powers of parts are from each other */
+#define ANSWERED_MOST 0.98 /* of a power beyond the mean, by less in the next row */
+#define FLATTER 2.5        /* more than one that always acts at the same speed would be */
+#define VAGUE 0.5          /* of the mean power of a thread: a part that is less sure is shared */
+#define POSSIBLE_TIMES 2   /* standard errors below 0 that a power may be */
+#define SPANS 16           /* in each of which the power of others is another one */
+#define SPANS_WEIGHED 4    /* at least, to say which one is unusual */
+#define SPAN_ROWS 8        /* at least */
+#define ROW_UPDATES 4  /* of the meter in a row, at least: it shows the energy of its last one */
+#define ROWS_FREE 5    /* rows more than parts; with fewer none is told from others */
+#define LIKELY_TIMES 3 /* of the mean power: what a part may draw more or less */
+#define PRODUCTS 12    /* pairs of parts that may draw more or less with each other */
 #define PRODUCT_LEAST 1e-6 /* part of a pair's squares that columns do not explain */
 #define PRODUCT_TIMES 0.5  /* of the mean power: how much */
-#define PRODUCT_DOUBT 1.2  /* of half of that: whose it is is not known */
 #define PASS_S 0.02        /* longer passes have no energy beside that of their power */
 #define OFFSET_MOST 0.95   /* of the mean of a span that is taken from its rows */
 #define UNUSUAL 10         /* times the median: a span's rows count less */
-#define VAGUE 0.5          /* of the mean power of a thread: a part that is less sure is shared */
 #define BASE_VAGUE 0.25    /* of the mean power, for the power that is independent of threads */
 #define BASE_LEAST 0.01    /* part of FIT_INSIDE that the number of threads must not explain */
 #define LEAST_W 1e-9       /* mean power of a meter that never counts */
 #define ROUNDING 1e-7      /* of the energy of a row */
-#define POSSIBLE_TIMES 2   /* standard errors below 0 that a power may be */
+#define SINGULAR 1e-12     /* of a diagonal: what is left of it is rounding */
+#define FIT_UNKNOWNS ((size_t)76)
+
+/* Symmetric equations A p = b of few unknowns, A positive. */
+struct fit_system {
+    size_t size;
+    double a[FIT_UNKNOWNS][FIT_UNKNOWNS];
+};
 
 /* A power: of a column, or that of two of them beside their own, as far as both are active. */
 struct model_unknown {
@@ -64,12 +73,6 @@ struct model_answer {
     struct fit_system powers, passes;        /* factored */
 };
 
-/* The answer of the model for a column: struct fit_part, but for `pure`. */
-struct model_column {
-    double energy_j, within_j; /* as in struct fit_part; NaN: it is none of the unknowns */
-    size_t with;               /* as there */
-};
-
 struct model {
     const struct fit *fit;
     double noise_j, thread_w, mean_w;
@@ -85,12 +88,62 @@ struct model {
     struct model_pass pass[FIT_COLUMNS];
     double variance, block_variance; /* of what a row and a block leave */
     struct model_row rows[FIT_ROWS], block[BLOCKS];
-    struct model_sums all, part;
-    struct model_answer answer, other;
+    struct model_sums all;
+    struct model_answer answer;
     struct fit_system energies, passes_inverse; /* at the end; before, to work with */
     double energy_j[FIT_COLUMNS];               /* by the powers */
-    double given_j[FIT_COLUMNS], folds_j[FIT_COLUMNS];
+    double given_j[FIT_COLUMNS], edges_j[FIT_COLUMNS];
+    double edge_s2[FIT_COLUMNS]; /* of the sum of a column's squares: as readings fall */
+    double part_w;               /* mean power of all parts */
+    double flatter; /* by so many times themselves the parts' energies beyond it may be too small */
 };
+
+/* Replace A by its triangle (Cholesky). A row that is the sum of others counts as rounding. */
+static void fit_system_factor(struct fit_system *system)
+{
+    for (size_t i = 0; i < system->size; i++) {
+        double *row = system->a[i], whole = row[i];
+
+        for (size_t j = 0; j <= i; j++) {
+            const double *other = system->a[j];
+
+            for (size_t k = 0; k < j; k++) {
+                row[j] -= row[k] * other[k];
+            }
+            row[j] = j < i ? row[j] / other[j] : sqrt(fmax(row[j], fmax(whole * SINGULAR, 1e-300)));
+        }
+    }
+}
+
+/* Replace the right side by the solution. @param system  after fit_system_factor() */
+static void fit_system_solve(const struct fit_system *system, double right[])
+{
+    size_t size = system->size;
+
+    for (size_t i = 0; i < size; i++) {
+        for (size_t k = 0; k < i; k++) {
+            right[i] -= system->a[i][k] * right[k];
+        }
+        right[i] /= system->a[i][i];
+    }
+    for (size_t i = size; i-- > 0;) {
+        for (size_t k = i + 1; k < size; k++) {
+            right[i] -= system->a[k][i] * right[k];
+        }
+        right[i] /= system->a[i][i];
+    }
+}
+
+/* @param system  after fit_system_factor() */
+static void fit_system_invert(const struct fit_system *system, struct fit_system *inverse)
+{
+    inverse->size = system->size;
+    for (size_t i = 0; i < system->size; i++) {
+        memset(inverse->a[i], 0, sizeof(inverse->a[i]));
+        inverse->a[i][i] = 1;
+        fit_system_solve(system, inverse->a[i]);
+    }
+}
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
@@ -168,25 +221,6 @@ static void model_take_offsets(struct model *model, double offset_w2)
     }
 }
 
-static void model_sums_add(const struct model *model, struct model_sums *sums,
-                           const struct model_row *row, double sign)
-{
-    for (size_t i = 0; i < model->size; i++) {
-        double x = sign * row->x[i];
-
-        if (x == 0) {
-            continue;
-        }
-        sums->xy[i] += x * row->y;
-        for (size_t j = 0; j < model->size; j++) {
-            sums->xx[i][j] += x * row->x[j];
-        }
-        for (size_t k = 0; k < model->pass_count; k++) {
-            sums->x_passes[i][k] += x * row->passes[k];
-        }
-    }
-}
-
 static void model_sum(struct model *model)
 {
     memset(&model->all, 0, sizeof(model->all));
@@ -194,7 +228,15 @@ static void model_sum(struct model *model)
     for (size_t r = 0; r < model->count; r++) {
         const struct model_row *row = &model->rows[r];
 
-        model_sums_add(model, &model->all, row, 1);
+        for (size_t i = 0; i < model->size; i++) {
+            model->all.xy[i] += row->x[i] * row->y;
+            for (size_t j = 0; j < model->size && row->x[i] != 0; j++) {
+                model->all.xx[i][j] += row->x[i] * row->x[j];
+            }
+            for (size_t k = 0; k < model->pass_count && row->x[i] != 0; k++) {
+                model->all.x_passes[i][k] += row->x[i] * row->passes[k];
+            }
+        }
         model_row_add(&model->block[model_part(model, r, model->blocks)], row, 1);
     }
 }
@@ -228,12 +270,6 @@ static void model_choose_columns(struct model *model)
     model->lacks = model->count < threads + ROWS_FREE;
 }
 
-/* @return the time in which two are both active; 0: it is no pair of parts. */
-static double model_both(const struct model *model, size_t one, size_t other)
-{
-    return other < one && model->column[other] >= FIT_PARTS ? model->all.xx[one][other] : 0;
-}
-
 /* The pairs that are most often active together. A power may depend on what else is active, or on
  * the share that a part has of the time. */
 static void model_choose_products(struct model *model)
@@ -247,7 +283,8 @@ static void model_choose_products(struct model *model)
         most = 0;
         for (size_t k = 0; k < model->columns * model->columns; k++) {
             size_t i = k / model->columns, j = k % model->columns;
-            double both = model_both(model, i, j);
+            bool pair = j < i && model->column[j] >= FIT_PARTS; /* of parts */
+            double both = pair ? model->all.xx[i][j] : 0;
 
             if (both > most && both < least) {
                 most = both;
@@ -283,17 +320,18 @@ static void model_choose_passes(struct model *model)
 /* --- powers and passes ------------------------------------------------------------------------ */
 
 /* The least squares; as far as the rows say nothing, a power is the mean one. */
-static void model_solve_powers(const struct model *model, const struct model_sums *sums,
-                               struct model_answer *answer)
+static void model_solve_powers(struct model *model)
 {
+    struct model_answer *answer = &model->answer;
+
     answer->powers.size = model->size;
     for (size_t i = 0; i < model->size; i++) {
         const struct model_unknown *unknown = &model->unknown[i];
         double prior = model->variance / (unknown->likely_w * unknown->likely_w);
 
-        memcpy(answer->powers.a[i], sums->xx[i], sizeof(sums->xx[i]));
+        memcpy(answer->powers.a[i], model->all.xx[i], sizeof(model->all.xx[i]));
         answer->powers.a[i][i] += prior;
-        answer->p_w[i] = sums->xy[i] + prior * unknown->prior_w;
+        answer->p_w[i] = model->all.xy[i] + prior * unknown->prior_w;
     }
     fit_system_factor(&answer->powers);
     fit_system_solve(&answer->powers, answer->p_w);
@@ -332,7 +370,7 @@ static void model_find_variance(struct model *model)
 static void model_solve_exactly(struct model *model)
 {
     model->variance = 0;
-    model_solve_powers(model, &model->all, &model->answer);
+    model_solve_powers(model);
 }
 
 /*
@@ -433,7 +471,7 @@ static double model_find_offset_w2(struct model *model)
     model_sum(model);
     model_solve_exactly(model);
     model_find_variance(model);
-    model_solve_powers(model, &model->all, &model->answer);
+    model_solve_powers(model);
     model_fill(model);
     for (size_t r = 0; r < model->count; r++) {
         size_t g = model_part(model, r, model->spans);
@@ -540,17 +578,6 @@ static double model_own_s(const struct model *model, size_t unknown, size_t colu
     return of->time_s / 2 * ((of->one == column) + (of->other == column));
 }
 
-static double model_energy_j(const struct model *model, const struct model_answer *answer,
-                             size_t column)
-{
-    double energy_j = 0;
-
-    for (size_t i = 0; i < model->size; i++) {
-        energy_j += answer->p_w[i] * model_own_s(model, i, column);
-    }
-    return energy_j;
-}
-
 /* The half-width of a 95 % interval in standard errors: Student's t, by Cornish and Fisher's
  * series. */
 static double model_student(double freedom)
@@ -563,28 +590,81 @@ static double model_student(double freedom)
     return freedom >= 1 ? z + (first + (second + third / freedom) / freedom) / freedom : 12.7;
 }
 
-/* The change of the energies if a part of the run is left out. */
-static void model_leave_folds(struct model *model)
+/*
+ * The meter shows the energy of some moment before a reading: times in parts are those of another
+ * interval, at both edges. As far as they vary by no more than that, they say nothing of powers.
+ */
+static void model_find_edges(struct model *model)
 {
-    size_t folds = model->count < FOLDS ? model->count : FOLDS;
-    double squares[FIT_COLUMNS] = {0}, count = (double)folds;
+    const struct fit *fit = model->fit;
+    double update_s = model->noise_j / FIT_UPDATE_NOISE / model->mean_w;
+    double wall_s = fit->sums.x[FIT_OUTSIDE] + fit->sums.x[FIT_INSIDE];
 
-    for (size_t from = 0, to; folds >= FOLDS_LEAST && from < model->count; from = to) {
-        size_t fold = model_part(model, from, folds);
+    for (size_t i = 0; i < model->columns; i++) {
+        size_t column = model->column[i];
+        double time_s = fit->sums.x[column], passes = fit->sums.passes[column], square = 0;
+        double pass_s = passes > 0 ? fmin(update_s, time_s / passes) : update_s;
 
-        model->part = model->all;
-        for (to = from; to < model->count && model_part(model, to, folds) == fold; to++) {
-            model_sums_add(model, &model->part, &model->rows[to], -1);
+        for (size_t r = 0; r < fit->used; r++) {
+            const struct fit_row *row = &fit->rows[r];
+
+            square += pow(
+                row->x[column] - time_s / wall_s * (row->x[FIT_OUTSIDE] + row->x[FIT_INSIDE]), 2);
         }
-        model_solve_powers(model, &model->part, &model->other);
-        for (size_t i = 0; i < model->columns; i++) {
-            squares[i] += pow(model_energy_j(model, &model->other, i) -
-                                  model_energy_j(model, &model->answer, i),
-                              2);
-        }
+        model->edge_s2[i] =
+            column < FIT_PARTS
+                ? 0
+                : fmin(square, (double)model->count * time_s / wall_s * pass_s * update_s);
+    }
+}
+
+/* @param moved  powers, by the energy of a column */
+static double model_edges_j(const struct model *model, const double moved[FIT_UNKNOWNS])
+{
+    double sum = 0, mean = 0, square = 0;
+
+    for (size_t i = 0; i < model->columns; i++) {
+        sum += model->edge_s2[i];
+        mean += model->edge_s2[i] * moved[i];
     }
     for (size_t i = 0; i < model->columns; i++) {
-        model->folds_j[i] = model_student(count - 1) * sqrt(squares[i] * (count - 1) / count);
+        square += sum > 0 ? pow(model->edge_s2[i] * (moved[i] - mean / sum), 2) : 0;
+    }
+    return EDGE_TIMES * model->thread_w * sqrt(square);
+}
+
+/*
+ * A power cap makes up for a high power by a low one a little later. As far as both are in one row,
+ * the powers of parts seem less different than they are. The rows after it show how much is not.
+ */
+static void model_look_back(struct model *model)
+{
+    double now2 = 0, both = 0, square = 0, left = 0, left_now = 0, mean_j = 0, before_j = 0;
+    double answered, doubt, now_j;
+
+    for (size_t r = 0; r < model->count; r++) {
+        const struct model_row *row = &model->rows[r];
+
+        mean_j += (row->y - model_left_j(model, row)) / (double)model->count;
+    }
+    for (size_t r = 0; r < model->count; r++, before_j = now_j) {
+        double left_j = model_left_j(model, &model->rows[r]);
+
+        now_j = model->rows[r].y - left_j - mean_j;
+        now2 += now_j * now_j;
+        both += now_j * before_j;
+        square += before_j * before_j;
+        left += left_j * before_j;
+        left_now += left_j * now_j;
+    }
+    now2 = fmax(now2, DBL_MIN);
+    square = fmax(square - both * both / now2, DBL_MIN); /* but for what two rows have in common */
+    answered = (left_now * both / now2 - left) / square;
+    doubt = sqrt(model->variance / square);
+    model->flatter = 0;
+    if (answered > doubt) {
+        answered = fmin(answered + NORMAL * doubt, ANSWERED_MOST);
+        model->flatter = FLATTER * (-log1p(-answered) / answered - 1);
     }
 }
 
@@ -595,11 +675,13 @@ static void model_find_covariance(struct model *model)
     double moved[FIT_UNKNOWNS];
 
     energies->size = model->columns;
+    model_find_edges(model);
     for (size_t i = 0; i < model->columns; i++) {
         for (size_t u = 0; u < model->size; u++) {
             moved[u] = model_own_s(model, u, i);
         }
         fit_system_solve(&model->answer.powers, moved);
+        model->edges_j[i] = model_edges_j(model, moved);
         for (size_t j = 0; j < model->columns; j++) {
             energies->a[i][j] = 0;
             for (size_t u = 0; u < model->size; u++) {
@@ -628,13 +710,19 @@ static double model_passes_j(const struct model *model, size_t column)
     return NORMAL * sqrt(square * model->block_variance);
 }
 
-/* By whose the power of parts that are active together is. */
+/* By whose the power of parts that are active together is, which is not quite known itself. */
 static double model_products_j(const struct model *model, size_t column)
 {
     double sum_j = 0;
 
     for (size_t i = model->columns; i < model->size; i++) {
-        sum_j += PRODUCT_DOUBT * fabs(model->answer.p_w[i]) * model_own_s(model, i, column);
+        double unit[FIT_UNKNOWNS] = {0}, power_w = fabs(model->answer.p_w[i]), doubt_w;
+
+        unit[i] = 1;
+        fit_system_solve(&model->answer.powers, unit);
+        doubt_w = sqrt(model->variance * unit[i]);
+        sum_j += PRODUCT_DOUBT * model_own_s(model, i, column) *
+                 (power_w + (power_w > PRODUCT_SEEN * doubt_w ? PRODUCT_SEEN * doubt_w : 0));
     }
     return sum_j;
 }
@@ -686,14 +774,14 @@ static size_t model_like(const struct model *model, size_t column)
     return model->column[best];
 }
 
-static void model_tell(const struct model *model, size_t i, struct model_column *result)
+static void model_tell(const struct model *model, size_t i, struct fit_part *result)
 {
     double time_s = model->unknown[i].time_s, freedom = (double)model->count - (double)model->size;
     double rows_j = model_student(freedom) * sqrt(model->variance * model->energies.a[i][i]);
     struct model_range range = {0, 0};
 
     if (time_s > 0) {
-        range = model_possible(model, i, fmax(rows_j, model->folds_j[i]));
+        range = model_possible(model, i, rows_j);
     }
     result->energy_j = model->energy_j[i] + model->given_j[i] + (range.more_j - range.less_j) / 2;
     for (size_t k = 0; k < model->pass_count; k++) {
@@ -702,8 +790,12 @@ static void model_tell(const struct model *model, size_t i, struct model_column 
         }
     }
     result->energy_j = fmax(result->energy_j, 0);
-    result->within_j = hypot((range.less_j + range.more_j) / 2, model_passes_j(model, i)) +
+    result->within_j = hypot((range.less_j + range.more_j) / 2,
+                             hypot(model_passes_j(model, i), model->edges_j[i])) +
                        model_products_j(model, i);
+    if (model->column[i] >= FIT_PARTS) {
+        result->within_j += model->flatter * fabs(model->energy_j[i] - model->thread_w * time_s);
+    }
     if (model->lacks ||
         (model->column[i] >= FIT_PARTS && result->within_j > VAGUE * model->thread_w * time_s)) {
         result->with = model_like(model, i);
@@ -774,7 +866,7 @@ static void model_choose(struct model *model)
     }
 }
 
-static void model_run(struct model *model, bool based, struct model_column columns[FIT_COLUMNS])
+static void model_run(struct model *model, bool based, struct fit_part columns[FIT_COLUMNS])
 {
     model->based = based;
     model_choose(model);
@@ -793,17 +885,20 @@ static void model_run(struct model *model, bool based, struct model_column colum
         model_solve_exactly(model);
     }
     model_find_variance(model);
-    model_solve_powers(model, &model->all, &model->answer);
-    model_leave_folds(model);
+    model_solve_powers(model);
+    model_look_back(model);
     model_solve_passes(model);
     fit_system_invert(&model->answer.passes, &model->passes_inverse);
     model_find_covariance(model);
     model_give(model);
     for (size_t i = 0; i < FIT_COLUMNS; i++) {
-        columns[i] = (struct model_column){NAN, NAN, i};
+        columns[i] = (struct fit_part){NAN, NAN, 0, i};
     }
     for (size_t i = 0; i < model->columns; i++) {
-        model->energy_j[i] = model_energy_j(model, &model->answer, i);
+        model->energy_j[i] = 0;
+        for (size_t u = 0; u < model->size; u++) {
+            model->energy_j[i] += model->answer.p_w[u] * model_own_s(model, u, i);
+        }
     }
     for (size_t i = 0; i < model->columns; i++) {
         model_tell(model, i, &columns[model->column[i]]);
@@ -830,8 +925,8 @@ static void model_begin(struct model *model, const struct fit *fit, double noise
 }
 
 /* @return 0; -1 with ENOMEM */
-static int model_solve(const struct fit *fit, double noise_j,
-                       struct model_column columns[FIT_COLUMNS], bool *based)
+static int model_solve(const struct fit *fit, double noise_j, struct fit_part columns[FIT_COLUMNS],
+                       bool *based)
 {
     struct model *model = calloc(1, sizeof(*model));
 
@@ -854,7 +949,7 @@ static int model_solve(const struct fit *fit, double noise_j,
 
 int fit_solve(const struct fit *fit, double noise_j, struct fit_part parts[FIT_COLUMNS])
 {
-    struct model_column columns[FIT_COLUMNS];
+    struct fit_part columns[FIT_COLUMNS];
     double shown_j = 0, mixed_j = fit->sums.y, factor;
     bool based;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "measure/fit_rows.h"
+#include "measure/fit.h"
 
 #include <math.h>
 #include <stdbool.h>

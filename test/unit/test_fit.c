@@ -290,7 +290,7 @@ TEST(a_joined_column_takes_its_past_along)
     assert_int_equal(fit_solve(one, 0.01, one_parts), 0);
     for (size_t i = FIT_PARTS; i < FIT_PARTS + 2; i++) {
         assert_true(fabs(two_parts[i].energy_j - one_parts[i].energy_j) < 1e-6);
-        assert_true(fabs(two_parts[i].within_j - one_parts[i].within_j) < 1e-6);
+        assert_true(fabs(two_parts[i].within_j - one_parts[i].within_j) < 1e-5);
     }
     assert_true(isnan(two_parts[FIT_PARTS + 2].energy_j));
     free(two);

@@ -132,6 +132,13 @@ static void begin_two(struct program *program)
     }
 }
 
+static void begin_nested(struct program *program)
+{
+    begin_two(program);
+    program->values[4] = random_between(&program->random, 10, 200); /* lengths of passes [10 us] */
+    program->values[5] = random_between(&program->random, 10, 200);
+}
+
 static void next_alternate(struct program *program, struct thread *thread)
 {
     size_t region = thread->state++ % 2;
@@ -218,6 +225,30 @@ static void next_share(struct program *program, struct thread *thread)
           region == 0 ? program->values[0] : 60 + 120 * slow);
 }
 
+/* The second region draws 80 W more after the first one. */
+static void next_previous(struct program *program, struct thread *thread)
+{
+    size_t before = thread->region, region = random_below(&program->random, 2);
+
+    enter(thread, region, random_between(&program->random, 0.001, 0.01),
+          program->values[region] + (region == 1 && before == 0 ? 80 : 0));
+}
+
+/* Two regions within a loop, some times in each pass of it. */
+static void next_nested(struct program *program, struct thread *thread)
+{
+    size_t region = 0;
+    double length_s = 0.002;
+
+    if (thread->state == 0) {
+        thread->state = 2 * (1 + (unsigned)random_below(&program->random, 8));
+    } else {
+        region = 1 + thread->state-- % 2;
+        length_s = program->values[3 + region] * 1e-5;
+    }
+    enter(thread, region, length_s, program->values[region]);
+}
+
 /* Threads are in no program now and then. */
 static void next_pauses(struct program *program, struct thread *thread)
 {
@@ -262,6 +293,31 @@ static void cron(struct program *program)
     program->beside_w = fmod(program->now_s, 5) < 0.5 ? program->values[5] : 0;
 }
 
+static void begin_cap(struct program *program)
+{
+    begin_two(program);
+    program->values[3] = random_between(&program->random, 0.5, 1); /* of the mean power */
+    program->values[4] =
+        (double)random_scale(&program->random, 1e7, 1e9) / 1e9; /* time to act in [s] */
+    program->values[5] = 0;                                     /* mean power that is wanted */
+    program->values[6] = 0;                                     /* until when */
+}
+
+/* All threads are slowed down so that the mean power of some time is no more than allowed. */
+static void cap(struct program *program)
+{
+    double *values = program->values, wanted_w = 0;
+    double most_w = values[3] * (values[0] + values[1] + values[2]) / 3 * 2;
+    double part = 1 - exp((values[6] - program->now_s) / values[4]);
+
+    for (size_t i = 0; i < 2; i++) {
+        wanted_w += program->threads[i].power_w;
+    }
+    values[5] += (values[5] > 0 ? part : 1) * (wanted_w - values[5]);
+    values[6] = program->now_s;
+    program->factor = fmin(1, most_w / values[5]);
+}
+
 /* Two threads in the second region hinder each other. */
 static void contend(struct program *program)
 {
@@ -288,6 +344,9 @@ static const struct program_kind programs[] = {
     {"cron", 1, 3, 10, 60, begin_load, .next = next_threads, .around = cron},
     {"contend", 2, 3, 10, 60, begin_two, .next = next_threads, .around = contend},
     {"share", 1, 2, 10, 60, begin_two, .next = next_share},
+    {"previous", 1, 2, 10, 60, begin_two, .next = next_previous},
+    {"nested", 1, 3, 10, 60, begin_nested, .next = next_nested},
+    {"cap", 2, 3, 10, 60, begin_cap, .next = next_threads, .around = cap},
     {"pauses", 3, 3, 10, 60, begin_load, .next = next_pauses, .around = load},
     {"slow-meter", 1, 3, 10, 60, begin_two, .next = next_threads, .update_s = 0.1},
     {"long-10ms", 1, 2, 2, 6, begin_two, .next = next_long, .interval_s = 0.01},
