@@ -94,6 +94,14 @@ void step_id_text(const struct apapi_identity *id, char *text, size_t size)
 
 /* --- one region ----------------------------------------------------------------------------- */
 
+void sum_plus(double energy_j, double uncertainty_j, double *sum_j, double *sum_uncertainty_j)
+{
+    if (!isnan(energy_j)) {
+        *sum_uncertainty_j = isnan(*sum_j) ? uncertainty_j : *sum_uncertainty_j + uncertainty_j;
+        *sum_j = known_plus(*sum_j, energy_j);
+    }
+}
+
 static uint32_t regions_add_known(uint32_t sum, uint32_t more)
 {
     if (sum == APAPI_UNKNOWN || more == APAPI_UNKNOWN) {

@@ -435,14 +435,6 @@ static void sum_add_cores(const struct sum_entry *entries, size_t count,
         (total->nodes == 0 || total->node_cores) && node_cores ? total->node_cores + node_cores : 0;
 }
 
-void sum_plus(double energy_j, double uncertainty_j, double *sum_j, double *sum_uncertainty_j)
-{
-    if (!isnan(energy_j)) {
-        *sum_uncertainty_j = isnan(*sum_j) ? uncertainty_j : *sum_uncertainty_j + uncertainty_j;
-        *sum_j = known_plus(*sum_j, energy_j);
-    }
-}
-
 /*
  * Shares of steps that run at the same time add up; but each step that had the whole node has all
  * of it, each moment of which counts once.
