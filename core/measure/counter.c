@@ -124,22 +124,19 @@ static void apply_update(struct apapi_counter *counter)
     counter->stall_ns = counter->rests ? UINT64_MAX : (uint64_t)(STALL_UPDATES * update_ns);
 }
 
-/* A device that is on uses more; idle cores and processor graphics are off. */
-static double least_w(enum apapi_domain domain)
-{
-    return domain == APAPI_DOMAIN_CORE || domain == APAPI_DOMAIN_UNCORE ? 0.01 : 0.2;
-}
-
 void apapi_counter_init(struct apapi_counter *counter, const struct apapi_event *event,
                         double max_w)
 {
+    bool may_be_off = event->domain == APAPI_DOMAIN_CORE || event->domain == APAPI_DOMAIN_UNCORE;
+
     memset(counter, 0, sizeof *counter);
     counter->is_signed = event->type == APAPI_TYPE_INT64;
     counter->range_max = event->range_max;
     counter->max_per_ns = max_w / event->scale / 1e9;
     counter->guard_raw = event->guard_j / event->scale;
     counter->rests = !apapi_counter_never_rests(event);
-    counter->unit_ns = (uint64_t)(event->scale / least_w(event->domain) * 1e9);
+    /* a device that is on uses at least so many watts */
+    counter->unit_ns = (uint64_t)(event->scale / (may_be_off ? 0.01 : 0.2) * 1e9);
     counter->update.stated_ns = event->update_ns;
     update_restart(&counter->update);
     apply_update(counter);
@@ -636,13 +633,6 @@ static enum apapi_count float_counter_explain(struct apapi_float_counter *counte
     return APAPI_COUNT_RESET;
 }
 
-/* A doubted reading between the last one and this one was not wrong, as in was_on_the_way(). */
-static void float_counter_settle_doubt(struct apapi_float_counter *counter, double raw)
-{
-    counter->incidents.refused += counter->doubted.valid && counter->doubted.raw > raw;
-    counter->doubted.valid = false;
-}
-
 /* The doubted value once more: of a counter of energy that shows nothing until it moves. */
 static bool float_counter_repeats(const struct apapi_float_counter *counter,
                                   const struct apapi_float_point *now)
@@ -658,8 +648,9 @@ static enum apapi_count float_counter_examine(struct apapi_float_counter *counte
     bool goes_on = reopened ? float_counter_goes_on(counter, now)
                             : float_counter_continues(counter, &counter->last, now);
 
-    if (goes_on) {
-        float_counter_settle_doubt(counter, now->raw);
+    if (goes_on) { /* a doubted reading in between was not wrong, as in was_on_the_way() */
+        counter->incidents.refused += counter->doubted.valid && counter->doubted.raw > now->raw;
+        counter->doubted.valid = false;
         return APAPI_COUNT_ADDED;
     }
     if (!counter->last.valid || reopened || now->raw < counter->last.raw) {

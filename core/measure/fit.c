@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "measure/fit_system.h"
+
 #define BLOCKS 64          /* whose sums show the energies of passes */
-#define NORMAL 1.959964    /* standard errors in half of a 95 % interval */
 #define PRODUCT_DOUBT 1.2  /* of half the power of a pair: whose it is is not known */
 #define PRODUCT_SEEN 1.5   /* standard errors: that much is none by chance, and may be more */
 #define EDGE_TIMES 0.5     /* of the mean power: how far the powers of parts are from each other */
@@ -33,14 +35,6 @@
 #define BASE_LEAST 0.01    /* part of FIT_INSIDE that the number of threads must not explain */
 #define LEAST_W 1e-9       /* mean power of a meter that never counts */
 #define ROUNDING 1e-7      /* of the energy of a row */
-#define SINGULAR 1e-12     /* of a diagonal: what is left of it is rounding */
-#define FIT_UNKNOWNS ((size_t)76)
-
-/* Symmetric equations A p = b of few unknowns, A positive. */
-struct fit_system {
-    size_t size;
-    double a[FIT_UNKNOWNS][FIT_UNKNOWNS];
-};
 
 /* A power: of a column, or that of two of them beside their own, as far as both are active. */
 struct model_unknown {
@@ -97,53 +91,6 @@ struct model {
     double part_w;               /* mean power of all parts */
     double flatter; /* by so many times themselves the parts' energies beyond it may be too small */
 };
-
-/* Replace A by its triangle (Cholesky). A row that is the sum of others counts as rounding. */
-static void fit_system_factor(struct fit_system *system)
-{
-    for (size_t i = 0; i < system->size; i++) {
-        double *row = system->a[i], whole = row[i];
-
-        for (size_t j = 0; j <= i; j++) {
-            const double *other = system->a[j];
-
-            for (size_t k = 0; k < j; k++) {
-                row[j] -= row[k] * other[k];
-            }
-            row[j] = j < i ? row[j] / other[j] : sqrt(fmax(row[j], fmax(whole * SINGULAR, 1e-300)));
-        }
-    }
-}
-
-/* Replace the right side by the solution. @param system  after fit_system_factor() */
-static void fit_system_solve(const struct fit_system *system, double right[])
-{
-    size_t size = system->size;
-
-    for (size_t i = 0; i < size; i++) {
-        for (size_t k = 0; k < i; k++) {
-            right[i] -= system->a[i][k] * right[k];
-        }
-        right[i] /= system->a[i][i];
-    }
-    for (size_t i = size; i-- > 0;) {
-        for (size_t k = i + 1; k < size; k++) {
-            right[i] -= system->a[k][i] * right[k];
-        }
-        right[i] /= system->a[i][i];
-    }
-}
-
-/* @param system  after fit_system_factor() */
-static void fit_system_invert(const struct fit_system *system, struct fit_system *inverse)
-{
-    inverse->size = system->size;
-    for (size_t i = 0; i < system->size; i++) {
-        memset(inverse->a[i], 0, sizeof(inverse->a[i]));
-        inverse->a[i][i] = 1;
-        fit_system_solve(system, inverse->a[i]);
-    }
-}
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
@@ -370,6 +317,7 @@ static void model_find_variance(struct model *model)
 static void model_solve_exactly(struct model *model)
 {
     model->variance = 0;
+    model_sum(model);
     model_solve_powers(model);
 }
 
@@ -468,7 +416,6 @@ static double model_find_offset_w2(struct model *model)
     double squares = 0, noise = 0, count = (double)model->spans;
 
     model_take_offsets(model, INFINITY);
-    model_sum(model);
     model_solve_exactly(model);
     model_find_variance(model);
     model_solve_powers(model);
@@ -500,13 +447,6 @@ static double model_find_offset_w2(struct model *model)
     return fmax((squares - noise * model->variance) / (count - 1), 0);
 }
 
-static int model_compare(const void *a, const void *b)
-{
-    double left = *(const double *)a, right = *(const double *)b;
-
-    return left < right ? -1 : left > right;
-}
-
 /* Rows of spans that leave more than usual, as others begin or end there, count less. */
 static void model_weigh(struct model *model)
 {
@@ -516,7 +456,7 @@ static void model_weigh(struct model *model)
         left_j2[model_part(model, r, model->spans)] += pow(model_left_j(model, &model->rows[r]), 2);
     }
     memcpy(sorted, left_j2, sizeof(sorted));
-    qsort(sorted, model->spans, sizeof(*sorted), model_compare);
+    qsort(sorted, model->spans, sizeof(*sorted), compare_double);
     most_j2 = UNUSUAL * sorted[model->spans / 2];
     for (size_t r = 0; r < model->count; r++) {
         double square = left_j2[model_part(model, r, model->spans)];
@@ -578,18 +518,6 @@ static double model_own_s(const struct model *model, size_t unknown, size_t colu
     return of->time_s / 2 * ((of->one == column) + (of->other == column));
 }
 
-/* The half-width of a 95 % interval in standard errors: Student's t, by Cornish and Fisher's
- * series. */
-static double model_student(double freedom)
-{
-    const double z = NORMAL, z2 = z * z;
-    const double first = z * (z2 + 1) / 4;
-    const double second = z * ((5 * z2 + 16) * z2 + 3) / 96;
-    const double third = z * (((3 * z2 + 19) * z2 + 17) * z2 - 15) / 384;
-
-    return freedom >= 1 ? z + (first + (second + third / freedom) / freedom) / freedom : 12.7;
-}
-
 /*
  * The meter shows the energy of some moment before a reading: times in parts are those of another
  * interval, at both edges. As far as they vary by no more than that, they say nothing of powers.
@@ -643,14 +571,12 @@ static void model_look_back(struct model *model)
     double answered, doubt, now_j;
 
     for (size_t r = 0; r < model->count; r++) {
-        const struct model_row *row = &model->rows[r];
-
-        mean_j += (row->y - model_left_j(model, row)) / (double)model->count;
+        mean_j += model->rows[r].y - model_left_j(model, &model->rows[r]);
     }
     for (size_t r = 0; r < model->count; r++, before_j = now_j) {
         double left_j = model_left_j(model, &model->rows[r]);
 
-        now_j = model->rows[r].y - left_j - mean_j;
+        now_j = model->rows[r].y - left_j - mean_j / (double)model->count;
         now2 += now_j * now_j;
         both += now_j * before_j;
         square += before_j * before_j;
@@ -663,7 +589,7 @@ static void model_look_back(struct model *model)
     doubt = sqrt(model->variance / square);
     model->flatter = 0;
     if (answered > doubt) {
-        answered = fmin(answered + NORMAL * doubt, ANSWERED_MOST);
+        answered = fmin(answered + FIT_NORMAL * doubt, ANSWERED_MOST);
         model->flatter = FLATTER * (-log1p(-answered) / answered - 1);
     }
 }
@@ -707,7 +633,7 @@ static double model_passes_j(const struct model *model, size_t column)
             square += factors[k] * model->passes_inverse.a[k][j] * factors[j];
         }
     }
-    return NORMAL * sqrt(square * model->block_variance);
+    return FIT_NORMAL * sqrt(square * model->block_variance);
 }
 
 /* By whose the power of parts that are active together is, which is not quite known itself. */
@@ -749,10 +675,9 @@ static struct model_range model_possible(const struct model *model, size_t colum
             range.more_j = fmin(range.more_j, least_j / -moved);
         }
     }
-    if (range.less_j < within_j && range.more_j < within_j && range.less_j + range.more_j > 0) {
-        return range;
-    }
-    return (struct model_range){within_j, within_j};
+    return range.less_j < within_j && range.more_j < within_j && range.less_j + range.more_j > 0
+               ? range
+               : (struct model_range){within_j, within_j};
 }
 
 /* @return the column with which it is most easily confused. */
@@ -777,12 +702,10 @@ static size_t model_like(const struct model *model, size_t column)
 static void model_tell(const struct model *model, size_t i, struct fit_part *result)
 {
     double time_s = model->unknown[i].time_s, freedom = (double)model->count - (double)model->size;
-    double rows_j = model_student(freedom) * sqrt(model->variance * model->energies.a[i][i]);
-    struct model_range range = {0, 0};
+    double rows_j = fit_student(freedom) * sqrt(model->variance * model->energies.a[i][i]);
+    struct model_range range =
+        time_s > 0 ? model_possible(model, i, rows_j) : (struct model_range){0, 0};
 
-    if (time_s > 0) {
-        range = model_possible(model, i, rows_j);
-    }
     result->energy_j = model->energy_j[i] + model->given_j[i] + (range.more_j - range.less_j) / 2;
     for (size_t k = 0; k < model->pass_count; k++) {
         if (model->pass[k].column == i) {
@@ -836,7 +759,6 @@ static void model_drop_products(struct model *model)
 {
     size_t kept = model->columns;
 
-    model_sum(model);
     model_solve_exactly(model);
     for (size_t i = model->columns; i < model->size; i++) {
         if (pow(model->answer.powers.a[i][i], 2) > PRODUCT_LEAST * model->all.xx[i][i]) {
@@ -877,11 +799,9 @@ static void model_run(struct model *model, bool based, struct fit_part columns[F
             model_take_offsets(model, offset_w2);
         }
     }
-    model_sum(model);
     model_solve_exactly(model);
     if (model->spans >= SPANS_WEIGHED && !model->lacks) {
         model_weigh(model);
-        model_sum(model);
         model_solve_exactly(model);
     }
     model_find_variance(model);

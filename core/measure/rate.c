@@ -52,12 +52,6 @@ static double histogram_wanted(const struct apapi_histogram *histogram)
     return SHARE * (double)total;
 }
 
-/* The weight between the percentile and an octave, which reaches from `before` on. */
-static double histogram_distance(double wanted, double before, double weight)
-{
-    return before > wanted ? before - wanted : fmax(0, wanted - before - weight);
-}
-
 /* @return the octave with bins that is farthest from the percentile; 0: `octave` is farther. */
 static int histogram_farthest(const struct apapi_histogram *histogram, unsigned octave)
 {
@@ -66,7 +60,8 @@ static int histogram_farthest(const struct apapi_histogram *histogram, unsigned 
 
     for (unsigned i = 0; i <= APAPI_HISTOGRAM_OCTAVES; i++) {
         double weight = (double)histogram->weights[i];
-        double distance = histogram_distance(wanted, before, weight);
+        double distance = /* from the percentile to the octave, which begins at `before` */
+            before > wanted ? before - wanted : fmax(0, wanted - before - weight);
 
         if (i == octave) {
             own = distance;
