@@ -120,7 +120,7 @@ END
     eventually grep -q over "$work/out"
     cat "$work/out"
     mapfile -t said <"$work/out"
-    [[ ${said[0]} =~ ^[0-9.]+\ J$ && ${said[1]} == "solve: 3" && ${said[2]} == "apapi mark: "* && ${said[3]} == over ]]
+    [[ ${said[0]} =~ ^[0-9.]+\ J\ ±[0-9.]+\ %$ && ${said[1]} == "solve: 3" && ${said[2]} == "apapi mark: "* && ${said[3]} == over ]]
     record=$(last_record n1)
     # the meters do not change: 200 W and 40 W whatever the script does
     holds "$record" 'def region($name): .regions[] | select(.name == $name);
