@@ -43,11 +43,6 @@ static struct route any_route(const char *component)
     return route ? *route : (struct route){component, {{&apapi_source_papi, component}}};
 }
 
-const struct source_overflow *apapi_route_overflow(void)
-{
-    return &apapi_overflow_papi;
-}
-
 size_t apapi_catalog_ways(const char *component, struct apapi_way ways[APAPI_WAYS_MAX])
 {
     const struct route route = any_route(component);

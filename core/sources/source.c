@@ -210,59 +210,66 @@ void open_files_close_new_on_exec(const struct open_files *before)
 
 #define PATIENCE_NS (1 * NS_PER_S)
 
-static pthread_mutex_t table_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t given_back = PTHREAD_COND_INITIALIZER;
 static struct source_lock {
     const char *source; /* NULL: free */
-    pthread_mutex_t mutex;
+    bool taken;
 } locks[32];
 
-/* Sources of one name use one library. More names than places share the last one. */
-static pthread_mutex_t *find_lock(const struct apapi_source *source)
-{
-    size_t i = 0;
-
-    pthread_mutex_lock(&table_mutex);
-    while (i < COUNT_OF(locks) - 1 && locks[i].source &&
-           strcmp(locks[i].source, source->name) != 0) {
-        i++;
-    }
-    if (!locks[i].source) {
-        locks[i].source = source->name;
-        pthread_mutex_init(&locks[i].mutex, NULL);
-    }
-    pthread_mutex_unlock(&table_mutex);
-    return &locks[i].mutex;
-}
-
-static bool take_lock(pthread_mutex_t *lock)
+/* Sources of one name use one library. More names than places share the last one. @return NULL: an
+ * earlier call has not returned */
+static struct source_lock *take_lock(const struct apapi_source *source)
 {
     const struct timespec until = thread_deadline(clock_monotonic_ns() + PATIENCE_NS);
+    struct source_lock *lock = locks;
+    bool mine;
 
-    return pthread_mutex_clocklock(lock, CLOCK_MONOTONIC, &until) == 0;
+    pthread_mutex_lock(&mutex);
+    while (lock < &locks[COUNT_OF(locks) - 1] && lock->source &&
+           strcmp(lock->source, source->name) != 0) {
+        lock++;
+    }
+    lock->source = lock->source ? lock->source : source->name;
+    while (lock->taken &&
+           pthread_cond_clockwait(&given_back, &mutex, CLOCK_MONOTONIC, &until) != ETIMEDOUT) {
+    }
+    mine = !lock->taken;
+    lock->taken = true;
+    pthread_mutex_unlock(&mutex);
+    return mine ? lock : NULL;
+}
+
+static void give_back(struct source_lock *lock)
+{
+    pthread_mutex_lock(&mutex);
+    lock->taken = false;
+    pthread_cond_broadcast(&given_back);
+    pthread_mutex_unlock(&mutex);
 }
 
 struct apapi_reader *source_open(const struct apapi_source *source, const char *component,
                                  struct apapi_error *err)
 {
-    pthread_mutex_t *lock = find_lock(source);
+    struct source_lock *lock = take_lock(source);
     struct apapi_reader *reader;
 
-    if (!take_lock(lock)) {
+    if (!lock) {
         apapi_fail(err, EBUSY, "%s: an earlier call into %s has not returned", component,
                    source->name);
         return NULL;
     }
     reader = source->open(component, err);
-    pthread_mutex_unlock(lock);
+    give_back(lock);
     return reader;
 }
 
 void source_close(struct apapi_reader *reader)
 {
-    pthread_mutex_t *lock = find_lock(reader->source);
+    struct source_lock *lock = take_lock(reader->source);
 
-    if (take_lock(lock)) {
+    if (lock) {
         reader->source->close(reader);
-        pthread_mutex_unlock(lock);
+        give_back(lock);
     }
 }

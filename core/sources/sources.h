@@ -255,7 +255,4 @@ const char *apapi_route_source(const char *component, const struct apapi_reader 
  */
 void node_source_use(const char *live_dir, const char *node);
 
-/** @return the source of interrupts that there is. */
-const struct source_overflow *apapi_route_overflow(void);
-
 #endif

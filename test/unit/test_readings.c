@@ -60,13 +60,24 @@ static struct {
     struct share_page *shares; /* NULL: none */
 } node;
 
+static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
+
+/* Until the thread that answers has written. */
+static void node_settle(void)
+{
+    pthread_mutex_lock(&writing);
+    pthread_mutex_unlock(&writing);
+}
+
 static void node_write_raw(struct apapi_reading first, uint64_t begin_ns, uint64_t end_ns)
 {
     const struct apapi_reading values[FAKE_METER_EVENTS] = {first, {2 * first.raw, first.error}};
     const struct session_reading reading = {
         .component = "plain", .reader = &node.reader, .raw = values, .when = {begin_ns, end_ns}};
 
+    pthread_mutex_lock(&writing);
     node_readings_write(&reading, &node.readings);
+    pthread_mutex_unlock(&writing);
 }
 
 static void node_write(uint64_t begin_ns, uint64_t end_ns)
@@ -190,6 +201,7 @@ static struct apapi_reader *open_reader(void)
     node_source_use("/tmp", node_name()); /* one that did not answer is asked again */
     reader = apapi_source_node.open("plain", &why);
     fail_if(!reader, "%s", why.text);
+    node_settle();
     return reader;
 }
 
@@ -197,6 +209,7 @@ static bool opens(void)
 {
     struct apapi_reader *reader = apapi_source_node.open("plain", &why);
 
+    node_settle();
     node_source_use("/tmp", node_name());
     if (reader) {
         apapi_source_node.close(reader);

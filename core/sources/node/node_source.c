@@ -25,7 +25,7 @@
 #define SEEN_LEAST 10000 /* readings: the device is above all of them for 3 / 10000 of the time */
 
 /* Longest time for which a reading waits [ns]: where it holds up others, and where it does not. */
-uint64_t node_source_wait_ns = 200000000;
+_Atomic uint64_t node_source_wait_ns = 200000000;
 #define SLOW_WAIT_NS UINT64_C(2000000000)
 
 static struct {

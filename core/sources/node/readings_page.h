@@ -58,6 +58,6 @@ struct readings_page {
 };
 
 /** So long a step waits for a reading of a meter that is quick to read [ns]. Tests change it. */
-extern uint64_t node_source_wait_ns;
+extern _Atomic uint64_t node_source_wait_ns;
 
 #endif
