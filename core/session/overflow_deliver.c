@@ -126,7 +126,7 @@ int overflow_cpu_begin(struct overflows *overflows, int number, const struct apa
             .software = (what->mode & APAPI_OVERFLOW_SOFTWARE) != 0,
             .handler = overflow_cpu_signal,
             .user = cpu};
-        result = apapi_overflow_papi.begin(&cpu->counter, err);
+        result = apapi_route_overflow->begin(&cpu->counter, err);
     }
     saved = errno; /* there is no PAPI, or it cannot be used */
     saved = saved == ENOSYS || saved == ENODEV || saved == EACCES ? ENOTSUP : saved;
@@ -143,13 +143,13 @@ int overflow_cpu_begin(struct overflows *overflows, int number, const struct apa
 
 bool overflow_cpu_is_mine(const struct overflow_cpu *cpu)
 {
-    return cpu && apapi_overflow_papi.is_mine(&cpu->counter);
+    return cpu && apapi_route_overflow->is_mine(&cpu->counter);
 }
 
 void overflow_cpu_end(struct overflow_cpu *cpu)
 {
     if (cpu) {
-        apapi_overflow_papi.end(&cpu->counter);
+        apapi_route_overflow->end(&cpu->counter);
     }
 }
 

@@ -43,6 +43,8 @@ static struct route any_route(const char *component)
     return route ? *route : (struct route){component, {{&apapi_source_papi, component}}};
 }
 
+const struct source_overflow *const apapi_route_overflow = &apapi_overflow_papi;
+
 size_t apapi_catalog_ways(const char *component, struct apapi_way ways[APAPI_WAYS_MAX])
 {
     const struct route route = any_route(component);

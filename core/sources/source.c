@@ -208,8 +208,6 @@ void open_files_close_new_on_exec(const struct open_files *before)
 
 /* --- one thread at a time --------------------------------------------------------------------- */
 
-#define PATIENCE_NS (1 * NS_PER_S)
-
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t given_back = PTHREAD_COND_INITIALIZER;
 static struct source_lock {
@@ -221,7 +219,7 @@ static struct source_lock {
  * earlier call has not returned */
 static struct source_lock *take_lock(const struct apapi_source *source)
 {
-    const struct timespec until = thread_deadline(clock_monotonic_ns() + PATIENCE_NS);
+    const struct timespec until = thread_deadline(clock_monotonic_ns() + NS_PER_S);
     struct source_lock *lock = locks;
     bool mine;
 

@@ -144,6 +144,7 @@ struct source_overflow {
 #pragma GCC diagnostic pop
 extern const struct apapi_source apapi_source_node; /* relays what the node sampler reads */
 extern const struct source_overflow apapi_overflow_papi;
+extern const struct source_overflow *const apapi_route_overflow; /* of PAPI, or of no PAPI */
 
 /* --- for sources (source.c) ------------------------------------------------------------------- */
 
