@@ -62,7 +62,7 @@ extern const struct figure_name figure_names[FIGURES];
 /* Of two programs, in this order. */
 static const enum figure figures_compared[] = {ENERGY, POWER, ELAPSED};
 
-/** What it is of: all zero: the run. Of a domain or region there is no time of the processor. */
+/** The subject of a number: all zero: the run. A domain or region has no time of the processor. */
 struct part {
     enum apapi_domain domain;
     const struct apapi_region_result *region; /* of the list of report_regions(); NULL: none */

@@ -88,7 +88,6 @@ struct model {
     double energy_j[FIT_COLUMNS];               /* by the powers */
     double given_j[FIT_COLUMNS], edges_j[FIT_COLUMNS];
     double edge_s2[FIT_COLUMNS]; /* of the sum of a column's squares: as readings fall */
-    double part_w;               /* mean power of all parts */
     double flatter; /* by so many times themselves the parts' energies beyond it may be too small */
 };
 

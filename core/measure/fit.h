@@ -71,7 +71,8 @@ void fit_join(struct fit *fit, size_t from, size_t to);
  * - the length of a pass, as of an exchange that sometimes waits: passes have an energy besides,
  * - the share of the time, or another thread: pairs of parts have a power besides,
  * - the time: others draw another power in each sixteenth of the run,
- * - anything else: parts of the run are left out.
+ * - the moments at which readings fall: times that vary by no more say nothing of powers,
+ * - the interval before: a power cap makes up for a high power a little later.
  * Each is as likely as anything before the intervals are looked at. As far as these say nothing,
  * the energies are that much less sure. The energy of an interval in which only one part was active
  * is that part's, whatever its mean power.

@@ -142,7 +142,7 @@ static const char *text_of(const struct tree_node *object, const char *key)
     return tree_is(value, TREE_TEXT) ? value->text : NULL;
 }
 
-/* What a merged record has of a record, of the step's time from the first to the last reading. */
+/* Members of a record that a merged one has, with the step's time from first to last reading. */
 static int read_step(struct merged *merged)
 {
     const struct field_path path = {NULL, "", NULL, NULL};

@@ -40,7 +40,7 @@ void spool_remove(struct spool *spool);
 /** Close. A saved record stays for other samplers. */
 void spool_close(struct spool *spool);
 
-/** What becomes of a record. */
+/** The receiver's verdict on a record. */
 enum spool_fate {
     SPOOL_KEEP,    /* it stays for later, and so do all others */
     SPOOL_WRITTEN, /* its file is removed */

@@ -194,7 +194,7 @@ static int sum_bucket(struct row_sum *sum)
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-/* What records say, each for itself; they come by step, node and start. */
+/* Remarks on single records, which come by step, node and start. */
 static void rows_add_pieces(struct row_sum *sum)
 {
     struct report_row *row = sum->row;

@@ -57,7 +57,7 @@ struct readings_page {
     struct readings_value values[READINGS_EVENTS];
 };
 
-/** So long a step waits for a reading of a meter that is quick to read [ns]. Tests change it. */
+/** The longest wait of a step for a reading of a quick meter [ns]. Tests change it. */
 extern _Atomic uint64_t node_source_wait_ns;
 
 #endif

@@ -266,7 +266,7 @@ static void look_at(struct image *image)
 static const struct replacement *replacement_for(const struct image *image,
                                                  const ElfW(Rela) * relocation)
 {
-    const ElfW(Sym) *symbol = &image->symbols[relocation->r_info >> 32];
+    const ElfW(Sym) *symbol = &image->symbols[(uint64_t)relocation->r_info >> 32];
 
     for (size_t i = 0; symbol->st_shndx == SHN_UNDEF && i < COUNT_OF(replacements); i++) {
         if (strcmp(image->names + symbol->st_name, replacements[i].name) == 0) {
@@ -315,6 +315,9 @@ static int catch_calls(struct apapi_error *err)
 {
     struct image image = {0};
 
+    if (__ELF_NATIVE_CLASS != 64) { /* tables of 32 bits have other entries */
+        return apapi_fail(err, ENOTSUP, "PAPI's calls can be caught in programs of 64 bits only");
+    }
     if (dlinfo(handle, RTLD_DI_LINKMAP, &image.map)) {
         return apapi_fail(err, ENOTSUP, "PAPI's calls cannot be caught: %s", dlerror());
     }
@@ -384,6 +387,7 @@ static void disable_unwanted(void)
     }
 }
 
+/* Stopping reads once more. If that would end the process, the event set is left as it is. */
 static int give_back(void *context)
 {
     int set = *(const int *)context;
@@ -394,18 +398,12 @@ static int give_back(void *context)
     return 0;
 }
 
-/* Stopping reads once more. If that would end the process, the event set is left as it is. */
-static bool finish(int set)
-{
-    return papi_exit_guard(give_back, &set) != PAPI_EXITED;
-}
-
 static void finish_rest(void)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < unfinished_count; i++) {
-        if (!finish(unfinished[i])) {
+        if (papi_exit_guard(give_back, &unfinished[i]) == PAPI_EXITED) {
             unfinished[kept++] = unfinished[i];
         }
     }
@@ -482,7 +480,7 @@ int papi_library_enter(const char *component, struct apapi_error *err)
 
 void papi_library_leave(int set)
 {
-    if (set != PAPI_NULL && !finish(set)) {
+    if (set != PAPI_NULL && papi_exit_guard(give_back, &set) == PAPI_EXITED) {
         outdated = true;
         if (unfinished_count < UNFINISHED_MAX) {
             unfinished[unfinished_count++] = set;
