@@ -103,6 +103,20 @@ static struct apapi_regions regions; /* its result */
 static int owned_file;
 static struct page_program *crowded[2]; /* pages of new_crowded_page() */
 
+/* Of CLOCK_MONOTONIC in a simulation; 0: it is real. */
+static uint64_t simulated_ns;
+
+int __real_clock_gettime(clockid_t clock, struct timespec *now);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+    if (clock != CLOCK_MONOTONIC || simulated_ns == 0) {
+        return __real_clock_gettime(clock, now);
+    }
+    *now = (struct timespec){(time_t)(simulated_ns / NS_PER_S), (long)(simulated_ns % NS_PER_S)};
+    return 0;
+}
+
 static void reading(double total_j)
 {
     const struct apapi_live_slot *before = &live.domains[APAPI_DOMAIN_PACKAGE];
@@ -127,8 +141,15 @@ static void make_observer(void)
     assert_non_null(observer);
 }
 
+static void make_simulated_observer(void)
+{
+    simulated_ns = NS_PER_S;
+    make_observer();
+}
+
 static void destroy_observer(void)
 {
+    simulated_ns = 0;
     apapi_regions_clear(&regions);
     observe_destroy(observer);
     if (owned) {
@@ -225,36 +246,28 @@ static struct page_program *new_crowded_page(void)
     return page;
 }
 
-/* Until 0.2 ms after the latest look. @return the time since then [ns] */
-static uint64_t work(void)
-{
-    uint64_t now_ns;
+#define ROW_NS 200000
 
-    do {
-        now_ns = clock_monotonic_ns();
-    } while (now_ns < observer->looked_ns + 200000);
-    return now_ns - observer->looked_ns;
-}
-
-/* The first region and a late one, of 40 and 100 W, share the time until now. @return [J] */
+/* The first region and a late one, of 40 and 100 W, share the time of a row. @return [J] */
 static double go_on(struct page_program *page, struct random *random)
 {
-    uint64_t time_ns = work(), late_ns;
+    uint64_t late_ns = (uint64_t)(random_share(random) * ROW_NS);
 
-    late_ns = (uint64_t)(random_share(random) * (double)time_ns);
+    simulated_ns += ROW_NS;
     page->slots[0].own[LATE] += late_ns;
-    page->slots[0].own[1] += time_ns - late_ns;
-    return (100 * (double)late_ns + 40 * (double)(time_ns - late_ns)) / 1e9;
+    page->slots[0].own[1] += ROW_NS - late_ns;
+    return (100 * (double)late_ns + 40 * (double)(ROW_NS - late_ns)) / 1e9;
 }
 
 #define OBSERVED(name) TEST_WITH(name, make_observer, destroy_observer)
+#define SIMULATED(name) TEST_WITH(name, make_simulated_observer, destroy_observer)
 
 /*
  * Passes of the second region take 200 W for 10 us, and 20 W while they wait, which differs. No
  * single power describes that, and yet one would fit: what it says is wrong by most of the second
  * one's energy.
  */
-OBSERVED(a_region_that_waits_in_some_of_its_passes_is_as_sure_as_its_energy)
+SIMULATED(a_region_that_waits_in_some_of_its_passes_is_as_sure_as_its_energy)
 {
     struct page_program *page = new_crowded_page();
     struct observed *program = new_observed(page);
@@ -264,14 +277,14 @@ OBSERVED(a_region_that_waits_in_some_of_its_passes_is_as_sure_as_its_energy)
 
     assert_int_equal(observe_add(observer, program), 0);
     for (int i = 0; i < ROWS; i++) {
-        uint64_t time_ns = work(), short_ns = 50000, wait_ns;
+        uint64_t short_ns = 50000, wait_ns = (uint64_t)(random_share(&random) * 100000);
 
-        wait_ns = (uint64_t)(random_share(&random) * 100000);
-        page->slots[0].own[1] += time_ns - short_ns - wait_ns;
+        simulated_ns += ROW_NS;
+        page->slots[0].own[1] += ROW_NS - short_ns - wait_ns;
         page->slots[0].own[2] += short_ns + wait_ns;
         page->slots[0].counts[1] += 5;
         page->slots[0].counts[2] += 5;
-        true_j[0] += 100 * (double)(time_ns - short_ns - wait_ns) / 1e9;
+        true_j[0] += 100 * (double)(ROW_NS - short_ns - wait_ns) / 1e9;
         true_j[1] += (200 * (double)short_ns + 20 * (double)wait_ns) / 1e9;
         reading(true_j[0] + true_j[1]);
     }
@@ -287,7 +300,7 @@ OBSERVED(a_region_that_waits_in_some_of_its_passes_is_as_sure_as_its_energy)
     }
 }
 
-OBSERVED(a_late_region_with_more_time_gets_a_power_of_its_own)
+SIMULATED(a_late_region_with_more_time_gets_a_power_of_its_own)
 {
     struct page_program *page = new_crowded_page();
     struct observed *program = new_observed(page);
