@@ -196,9 +196,6 @@ static const struct field gpu_fields[] = {
     CLOCK("nvml:::*:graphics_clock", graphics),
     CLOCK("nvml:::*:sm_clock", sm),
     CLOCK("nvml:::*:memory_clock", mem),
-    CLOCK("rocm_smi:::gpu_clk_freq_System:*:current", graphics),
-    CLOCK("rocm_smi:::gpu_clk_freq_System:*:current", sm),
-    CLOCK("rocm_smi:::gpu_clk_freq_Memory:*:current", mem),
     BUSY("nvml:::*:gpu_utilization", gpu),
     BUSY("rocm_smi:::busy_percent:*", gpu),
     BUSY("amd_smi:::gfx_activity:*", gpu),
@@ -210,9 +207,6 @@ static const struct field gpu_fields[] = {
     GPU("nvml:::*:unallocated_memory", MAX, ADD, nvml_memory_free_max, KIB_OF_BYTES),
     GPU("nvml:::*:unallocated_memory", NOW, ADD, nvml_memory_free_cur, KIB_OF_BYTES),
     GPU("nvml:::*:total_memory", MAX, ADD, nvml_memory_total, KIB_OF_BYTES),
-    GPU("*_smi:::mem_total_VRAM:*", MAX, ADD, nvml_memory_total, KIB_OF_BYTES),
-    GPU("nvml:::*:processes", MAX, ADD, nvml_active_processes_count_max, SAME),
-    GPU("nvml:::*:processes", NOW, ADD, nvml_active_processes_count_cur, SAME),
 };
 
 #define CARD(pattern, statistic, tag, member, ...)                                                 \

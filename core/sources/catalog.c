@@ -367,7 +367,6 @@ static int no_papi_begin(struct source_overflow_counter *counter, struct apapi_e
 /* Nothing can be open, to be read or closed. */
 const struct apapi_source apapi_source_papi = {
     .name = "papi", .probe = no_papi_probe, .list = no_papi_list, .open = no_papi_open};
-const struct apapi_source apapi_source_papi_gpu = {.name = "papi", .open = no_papi_open};
 const struct source_overflow apapi_overflow_papi = {.begin = no_papi_begin};
 #endif
 

@@ -129,10 +129,6 @@ struct source_overflow {
 /*
  * All sources, one constant each: a new one is a file with its constant and a line in
  * apapi/components.def.
- *
- * papi_gpu, called "papi" like all of PAPI, is PAPI's components for GPUs: they measure every GPU
- * or none, one GPU that is lost fails them all, and only some versions have the energy counter.
- * Where that is missing, the power is integrated.
  */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wredundant-decls" /* some are for several components */

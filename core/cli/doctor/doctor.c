@@ -423,7 +423,7 @@ static const char powercap_module[] =
     "modprobe intel_rapl_msr, for AMD from family 17h on too; where there is no such module, a "
     "kernel with CONFIG_INTEL_RAPL";
 static const char papi_with_components[] =
-    "scripts/setup-papi PREFIX builds a PAPI with rapl, powercap, coretemp, nvml and net; then "
+    "scripts/setup-papi PREFIX builds a PAPI with rapl, powercap, coretemp and net; then "
     "configure APAPI with -DPAPI_ROOT=PREFIX";
 static const char no_papi[] = "install the PAPI that APAPI was built with (Debian: libpapi-dev "
                               "brings it); APAPI itself must not "

@@ -25,7 +25,7 @@ static bool load_file(const struct gpu_driver *driver, const char *file, struct 
     return true;
 }
 
-int gpu_driver_load(const struct gpu_driver *driver, struct apapi_error *err)
+static int gpu_driver_load(const struct gpu_driver *driver, struct apapi_error *err)
 {
     const char *chosen = source_setting(driver->component, "library");
     const char *const only[] = {chosen, NULL};
@@ -85,14 +85,6 @@ static const char *find_list(const char **origin, bool *of_slurm)
         }
     }
     return NULL;
-}
-
-const char *gpu_list(void)
-{
-    const char *origin;
-    bool of_slurm;
-
-    return find_list(&origin, &of_slurm);
 }
 
 static int refuse_word(const struct choice *choice, const char *word, struct apapi_error *err)
@@ -300,7 +292,8 @@ struct gpu_reader {
     bool started;
 };
 
-void gpu_remark(struct apapi_reader *base, const char *remark)
+/* As far as it fits: "NVML 12.535, whole GPU". */
+static void gpu_remark(struct apapi_reader *base, const char *remark)
 {
     size_t used = strlen(base->detail);
 

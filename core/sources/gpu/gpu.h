@@ -99,7 +99,6 @@ int gpu_status_error(const struct gpu_status *list, int code);
 /** A vendor's library. */
 struct gpu_driver {
     const char *component; /* also the section of its settings; `library` replaces the file name */
-    const char *counter;   /* pattern of PAPI's event that counts energy */
     const char *const *files; /* tried in this order; ends with NULL */
     const char *missing;      /* error message without the library: "no NVIDIA driver" */
     const struct library_symbol *symbols;
@@ -125,18 +124,9 @@ struct gpu_driver {
     void (*version)(char *text, size_t size);
 };
 
-/* Newer hardware does not support AMD's older library, which the newer one uses. */
-extern const struct gpu_driver nvml_driver, rocm_smi_driver, amd_smi_driver;
-
 /**
- * The list of GPUs to measure, from the first of: APAPI_GPUS, the setting `gpus` of section
- * `slurm`, SLURM_STEP_GPUS, SLURM_JOB_GPUS.
- * @return the list; NULL: none is set, or it is "all".
- */
-const char *gpu_list(void);
-
-/**
- * Mark the GPUs to measure: all, or those of gpu_list().
+ * Mark the GPUs to measure: all, or those of the first list among APAPI_GPUS, the setting `gpus` of
+ * section `slurm`, SLURM_STEP_GPUS, SLURM_JOB_GPUS.
  *
  * A list has words separated by commas: an index "0" or a range "0-3" in PCI order (minor numbers
  * of the device files with the setting `order` of section `gpus` at "minor"), "GPU-uuid",
@@ -147,17 +137,11 @@ const char *gpu_list(void);
 int gpu_select(struct gpu_device *devices, size_t count, gpu_find_part_f find_part,
                struct apapi_error *err);
 
-/** Load the library if there may be a GPU for it. 0; -1 with errno ENODEV, and the reason. */
-int gpu_driver_load(const struct gpu_driver *driver, struct apapi_error *err);
-
 /* As the functions of struct apapi_source. */
 struct apapi_reader *gpu_open(const struct apapi_source *source, const struct gpu_driver *driver,
                               struct apapi_error *err);
 void gpu_read(struct apapi_reader *base, struct apapi_reading *readings);
 void gpu_describe(const struct apapi_reader *base, size_t index, char *text, size_t size);
 void gpu_close(struct apapi_reader *base);
-
-/** Append a remark to the reader's detail, as far as it fits: "NVML 12.535, whole GPU". */
-void gpu_remark(struct apapi_reader *base, const char *remark);
 
 #endif

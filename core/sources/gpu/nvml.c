@@ -252,21 +252,20 @@ static void nvml_version(char *text, size_t size)
 static const char *const nvml_files[] = {"libnvidia-ml.so.1", NULL};
 static bool nvml_loaded;
 
-const struct gpu_driver nvml_driver = {.component = "nvml",
-                                       .counter = "nvml:::*:total_energy_consumption",
-                                       .files = nvml_files,
-                                       .missing = "no NVIDIA driver",
-                                       .symbols = nvml_symbols,
-                                       .newer = nvml_newer_symbols,
-                                       .functions = &nvml,
-                                       .loaded = &nvml_loaded,
-                                       .queries = nvml_queries,
-                                       .query_count = COUNT_OF(nvml_queries),
-                                       .start = nvml_start,
-                                       .stop = nvml_stop,
-                                       .find = nvml_find,
-                                       .find_part = nvml_find_part,
-                                       .version = nvml_version};
+static const struct gpu_driver nvml_driver = {.component = "nvml",
+                                              .files = nvml_files,
+                                              .missing = "no NVIDIA driver",
+                                              .symbols = nvml_symbols,
+                                              .newer = nvml_newer_symbols,
+                                              .functions = &nvml,
+                                              .loaded = &nvml_loaded,
+                                              .queries = nvml_queries,
+                                              .query_count = COUNT_OF(nvml_queries),
+                                              .start = nvml_start,
+                                              .stop = nvml_stop,
+                                              .find = nvml_find,
+                                              .find_part = nvml_find_part,
+                                              .version = nvml_version};
 
 static struct apapi_reader *nvml_open(const char *component, struct apapi_error *err)
 {

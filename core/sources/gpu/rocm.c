@@ -215,21 +215,20 @@ static void rocm_smi_version(char *text, size_t size)
 
 static bool rocm_smi_loaded;
 
-const struct gpu_driver rocm_smi_driver = {.component = "rocm_smi",
-                                           .counter = "rocm_smi:::energy_count:*",
-                                           .files = rocm_smi_files,
-                                           .missing = "no ROCm SMI library",
-                                           .symbols = rocm_smi_symbols,
-                                           .newer = rocm_smi_newer_symbols,
-                                           .functions = &rsmi,
-                                           .loaded = &rocm_smi_loaded,
-                                           .queries = rocm_smi_queries,
-                                           .query_count = COUNT_OF(rocm_smi_queries),
-                                           .available = rocm_available,
-                                           .start = rocm_smi_start,
-                                           .stop = rocm_smi_stop,
-                                           .find = rocm_smi_find,
-                                           .version = rocm_smi_version};
+static const struct gpu_driver rocm_smi_driver = {.component = "rocm_smi",
+                                                  .files = rocm_smi_files,
+                                                  .missing = "no ROCm SMI library",
+                                                  .symbols = rocm_smi_symbols,
+                                                  .newer = rocm_smi_newer_symbols,
+                                                  .functions = &rsmi,
+                                                  .loaded = &rocm_smi_loaded,
+                                                  .queries = rocm_smi_queries,
+                                                  .query_count = COUNT_OF(rocm_smi_queries),
+                                                  .available = rocm_available,
+                                                  .start = rocm_smi_start,
+                                                  .stop = rocm_smi_stop,
+                                                  .find = rocm_smi_find,
+                                                  .version = rocm_smi_version};
 
 /* --- libamd_smi ------------------------------------------------------------------------------- */
 
@@ -400,19 +399,18 @@ static void amd_smi_version(char *text, size_t size)
 static bool amd_smi_loaded;
 
 /* The library does not count its starts: a host program may still use it, so it is not stopped. */
-const struct gpu_driver amd_smi_driver = {.component = "amd_smi",
-                                          .counter = "amd_smi:::energy_consumed:*",
-                                          .files = amd_smi_files,
-                                          .missing = "no AMD SMI library",
-                                          .symbols = amd_smi_symbols,
-                                          .functions = &amdsmi,
-                                          .loaded = &amd_smi_loaded,
-                                          .queries = amd_smi_queries,
-                                          .query_count = COUNT_OF(amd_smi_queries),
-                                          .available = rocm_available,
-                                          .start = amd_smi_start,
-                                          .find = amd_smi_find,
-                                          .version = amd_smi_version};
+static const struct gpu_driver amd_smi_driver = {.component = "amd_smi",
+                                                 .files = amd_smi_files,
+                                                 .missing = "no AMD SMI library",
+                                                 .symbols = amd_smi_symbols,
+                                                 .functions = &amdsmi,
+                                                 .loaded = &amd_smi_loaded,
+                                                 .queries = amd_smi_queries,
+                                                 .query_count = COUNT_OF(amd_smi_queries),
+                                                 .available = rocm_available,
+                                                 .start = amd_smi_start,
+                                                 .find = amd_smi_find,
+                                                 .version = amd_smi_version};
 
 /* --- the source ------------------------------------------------------------------------------- */
 

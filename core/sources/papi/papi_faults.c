@@ -81,28 +81,6 @@ static const struct rule {
     {"*rapl::RAPL_ENERGY_CORES*", "2^-32 J", APAPI_DOMAIN_CORE, 0},
     {"*rapl::RAPL_ENERGY_GPU*", "2^-32 J", APAPI_DOMAIN_UNCORE, 0},
     {"*rapl::RAPL_ENERGY_PSYS*", "2^-32 J", APAPI_DOMAIN_PSYS, 0},
-    {"nvml:::*:total_energy_consumption", "mJ", APAPI_DOMAIN_GPU, 0},
-    {"nvml:::*:power", "mW", APAPI_DOMAIN_GPU, 0},
-    {"nvml:::*power*", "mW", APAPI_DOMAIN_NONE, 0}, /* limits, parts, other averages of the same */
-    {"nvml:::*:*temperature*", "C", APAPI_DOMAIN_GPU, 0},
-    {"nvml:::*_utilization", "%", APAPI_DOMAIN_GPU, 0},
-    {"nvml:::*_clock", "MHz", APAPI_DOMAIN_GPU, 0},
-    {"nvml:::*_memory", "B", APAPI_DOMAIN_GPU, 0},
-    {"nvml:::*_errors", "# since", APAPI_DOMAIN_GPU, 0},
-    {"nvml:::*", "#", APAPI_DOMAIN_GPU, 0},
-    {"rocm_smi:::energy_count:*", "uJ", APAPI_DOMAIN_GPU, 0},
-    {"rocm_smi:::power_average:*", "uW", APAPI_DOMAIN_GPU, 0},
-    {"rocm_smi:::*power*", "uW", APAPI_DOMAIN_NONE, 0},
-    {"rocm_smi:::temp_*", "mC", APAPI_DOMAIN_GPU, 0},
-    {"rocm_smi:::*busy_percent*", "%", APAPI_DOMAIN_GPU, 0},
-    {"rocm_smi:::*clk_freq_*", "Hz", APAPI_DOMAIN_GPU, 0},
-    {"rocm_smi:::mem_*", "B", APAPI_DOMAIN_GPU, 0},
-    {"rocm_smi:::*", "#", APAPI_DOMAIN_GPU, 0},
-    {"amd_smi:::energy_consumed:*", "uJ", APAPI_DOMAIN_GPU, 0},
-    {"amd_smi:::power_average:*", "W", APAPI_DOMAIN_GPU, 0},
-    {"amd_smi:::power_current:*", "W", APAPI_DOMAIN_NONE, 0},
-    {"amd_smi:::*_activity:*", "%", APAPI_DOMAIN_GPU, 0},
-    {"amd_smi:::*", "#", APAPI_DOMAIN_NONE, 0},
     {"coretemp:::*:temp*", "mC", APAPI_DOMAIN_NONE, 0}, /* PAPI says "degrees C" */
     {"coretemp:::*:in*", "mV", APAPI_DOMAIN_NONE, 0},   /* PAPI says "V" */
     {"coretemp:::*:fan*", "RPM", APAPI_DOMAIN_NONE, 0},
@@ -335,9 +313,6 @@ static const struct need {
     {"perf_event_uncore",
      {PMU "/events/energy-pkg", PMU "/events/energy-cores"},
      "the PMU 'power' has no package counter (a virtual machine?)"},
-#if PAPI_VERSION < PAPI_VERSION_NUMBER(7, 1, 0, 0)
-    {"nvml", {NULL}, "before 7.1 it takes one GPU's values for another's"},
-#endif
 };
 
 static bool is_met(const struct need *need)
