@@ -35,7 +35,6 @@ password_file = /no/such/file
 cipher_suite = 99
 timeout = 5
 period = 2h
-driver = ipmi
 privilege = root
 [nvml]
 library = /no/such/library.so
@@ -52,13 +51,13 @@ pue = 0.5'
         "6: [estimate]: 'core_w = -3': expected watts" "9: [ipmi]: 'password_file = /no/such/file': No such file" \
         "10: [ipmi]: 'cipher_suite = 99': expected one of 1, 2, 3" \
         "11: [ipmi]: 'timeout = 5': expected a time from 1s to 60s" "12: [ipmi]: 'period = 2h': expected" \
-        "13: [ipmi]: 'driver = ipmi': expected one of lan_2_0, lan" "14: [ipmi]: 'privilege = root': expected one of user" \
-        "16: [nvml]: 'library = /no/such/library.so': No such file" "18: [gpus]: 'order = size': expected one of minor, pci" \
-        "20: [report]: 'co2_g_per_kwh = much'" "21: [report]: 'price_per_kwh = 0-6:1'" "22: [report]: 'currency = " \
-        "23: [report]: 'pue = 0.5': 0.5 is below 1"; do
+        "13: [ipmi]: 'privilege = root': expected one of user" \
+        "15: [nvml]: 'library = /no/such/library.so': No such file" "17: [gpus]: 'order = size': expected one of minor, pci" \
+        "19: [report]: 'co2_g_per_kwh = much'" "20: [report]: 'price_per_kwh = 0-6:1'" "21: [report]: 'currency = " \
+        "22: [report]: 'pue = 0.5': 0.5 is below 1"; do
         grep -qF "$conf:$line" <<<"$output" || { echo "missing: $line"; return 1; }
     done
-    [[ ${#lines[@]} -eq 17 ]]
+    [[ ${#lines[@]} -eq 16 ]]
     put $'[estimate]\nidle_w = 60'
     run -1 "$apapi" config --check "$conf"
     [[ $output == "$conf:2: [estimate]: idle_w has no effect without core_w" ]]
@@ -69,7 +68,7 @@ pue = 0.5'
         run env "$word" APAPI_ESTIMATE_CORE_W=8 "$apapi" doctor estimate
         [[ $output == *'expected watts'* ]]
     done
-    for word in CIPHER_SUITE=99 DRIVER=ipmi PRIVILEGE=root TIMEOUT=5 PERIOD=2h; do
+    for word in CIPHER_SUITE=99 PRIVILEGE=root TIMEOUT=5 PERIOD=2h; do
         run env "APAPI_IPMI_$word" APAPI_IPMI_HOST=127.0.0.1 "$apapi" doctor ipmi
         echo "$word: $output"
         [[ $output == *"expected "* ]]

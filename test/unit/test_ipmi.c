@@ -32,8 +32,6 @@ TEST_WITH(wrong_values, clear_settings, clear_settings)
     static const struct {
         const char *key, *value, *message;
     } cases[] = {
-        {"DRIVER", "kcs", "driver is 'kcs', expected one of lan, lan_2_0"},
-        {"DRIVER", "", "driver is '', expected one of lan, lan_2_0"},
         {"PRIVILEGE", "root", "privilege is 'root', expected one of user, operator, admin"},
         {"CIPHER_SUITE", "0",
          "cipher_suite is '0', expected one of 1, 2, 3, 6, 7, 8, 11, 12, 15, 16, 17"},
@@ -162,14 +160,6 @@ TEST(dcmi_refused)
     answer[3] = answer[4] = 0;
     assert_int_equal(dcmi_power_parse(answer, sizeof answer, &power), ENODATA);
     assert_true(power.power_w == -1);
-}
-
-TEST(units)
-{
-    assert_true(ipmi_reading_in_si(350, IPMI_SENSOR_UNIT_WATTS) == 350);
-    assert_true(ipmi_reading_in_si(-12.5, IPMI_SENSOR_UNIT_DEGREES_C) == -12.5);
-    assert_float_equal(ipmi_reading_in_si(212, IPMI_SENSOR_UNIT_DEGREES_F), 100, 1e-6);
-    assert_float_equal(ipmi_reading_in_si(300, IPMI_SENSOR_UNIT_DEGREES_K), 26.85, 1e-6);
 }
 
 /* The text of each begins at byte 48 of the record; 0x.. is its type and length in bytes. */

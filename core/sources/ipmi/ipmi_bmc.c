@@ -37,7 +37,6 @@ struct meaning {
     uint8_t value;
 };
 
-static const struct meaning drivers[] = {{"lan", true}, {"lan_2_0", false}, {NULL, 0}};
 static const struct meaning privileges[] = {{"user", IPMI_PRIVILEGE_LEVEL_USER},
                                             {"operator", IPMI_PRIVILEGE_LEVEL_OPERATOR},
                                             {"admin", IPMI_PRIVILEGE_LEVEL_ADMIN},
@@ -167,8 +166,7 @@ int ipmi_settings_read(struct ipmi_settings *settings, struct apapi_error *err)
                                        .cipher_suite = CIPHER_SUITE,
                                        .timeout_ns = TIMEOUT_NS,
                                        .period_ns = PERIOD_NS};
-    if (choose("driver", drivers, &settings->lan_1_5, err) ||
-        choose("privilege", privileges, &settings->privilege, err) ||
+    if (choose("privilege", privileges, &settings->privilege, err) ||
         choose("cipher_suite", cipher_suites, &settings->cipher_suite, err) ||
         copy_text("host", settings->host, sizeof settings->host, err) ||
         copy_text("user", settings->user, sizeof settings->user, err) ||
@@ -265,9 +263,8 @@ static const struct failure {
     {IPMI_ERR_PASSWORD_VERIFICATION_TIMEOUT, EACCES, "the BMC refuses the password"},
     {IPMI_ERR_PRIVILEGE_LEVEL_INSUFFICIENT, EACCES, "the user may not do this"},
     {IPMI_ERR_PRIVILEGE_LEVEL_CANNOT_BE_OBTAINED, EACCES, "the user may not have this privilege"},
-    {IPMI_ERR_AUTHENTICATION_TYPE_UNAVAILABLE, EACCES, "the BMC does not let MD5 passwords in"},
     {IPMI_ERR_CIPHER_SUITE_ID_UNAVAILABLE, EACCES, "the BMC does not have this cipher_suite"},
-    {IPMI_ERR_IPMI_2_0_UNAVAILABLE, EINVAL, "the BMC has no IPMI 2.0, it needs driver=lan"},
+    {IPMI_ERR_IPMI_2_0_UNAVAILABLE, EINVAL, "the BMC has no IPMI 2.0"},
     {IPMI_ERR_HOSTNAME_INVALID, EINVAL, "no such host"},
     {IPMI_ERR_PERMISSION, EACCES, "no permission"},
     {IPMI_ERR_OUT_OF_MEMORY, ENOMEM, "no memory"},
@@ -303,14 +300,8 @@ static int refuse(const struct ipmi_session *session, struct apapi_error *err)
 /* The kernel's device, below the root of the tests if that is set. */
 static int find_device(struct ipmi_session *session, struct apapi_error *err)
 {
-    static const char *const devices[] = {"/dev/ipmi0", "/dev/ipmi/0", "/dev/ipmidev/0"};
-    bool found = false;
-
-    for (size_t i = 0; i < COUNT_OF(devices) && !found; i++) {
-        kernel_file_path(session->target, sizeof session->target, devices[i]);
-        found = access(session->target, F_OK) == 0;
-    }
-    if (!found) {
+    kernel_file_path(session->target, sizeof session->target, "/dev/ipmi0");
+    if (access(session->target, F_OK)) {
         return apapi_fail(err, ENODEV,
                           "no /dev/ipmi0: no BMC here, or modules ipmi_si and ipmi_devintf are not "
                           "loaded");
@@ -356,23 +347,13 @@ int ipmi_session_prepare(struct ipmi_session *session, const struct ipmi_setting
 static int connect_lan(const struct ipmi_session *session, struct apapi_error *err)
 {
     const struct ipmi_settings *settings = session->settings;
-    const struct ipmi_library *library = &session->library;
     unsigned timeout_ms = (unsigned)(settings->timeout_ns / NS_PER_MS);
-    unsigned again_ms = timeout_ms / RETRANSMISSIONS;
-    int result;
+    /* the privilege is requested when the session is opened, as some BMCs require */
+    int result = session->library.ipmi_ctx_open_outofband_2_0(
+        session->bmc, settings->host, settings->user, settings->password, NULL, 0,
+        settings->privilege, settings->cipher_suite, timeout_ms, timeout_ms / RETRANSMISSIONS,
+        IPMI_WORKAROUND_FLAGS_OUTOFBAND_2_0_OPEN_SESSION_PRIVILEGE, IPMI_FLAGS_DEFAULT);
 
-    if (settings->lan_1_5) {
-        result = library->ipmi_ctx_open_outofband(
-            session->bmc, settings->host, settings->user, settings->password,
-            IPMI_AUTHENTICATION_TYPE_MD5, settings->privilege, timeout_ms, again_ms,
-            IPMI_WORKAROUND_FLAGS_DEFAULT, IPMI_FLAGS_DEFAULT);
-    } else {
-        /* the privilege is requested when the session is opened, as some BMCs require */
-        result = library->ipmi_ctx_open_outofband_2_0(
-            session->bmc, settings->host, settings->user, settings->password, NULL, 0,
-            settings->privilege, settings->cipher_suite, timeout_ms, again_ms,
-            IPMI_WORKAROUND_FLAGS_OUTOFBAND_2_0_OPEN_SESSION_PRIVILEGE, IPMI_FLAGS_DEFAULT);
-    }
     return result ? refuse(session, err) : 0;
 }
 
@@ -476,18 +457,6 @@ int ipmi_session_read_dcmi(struct ipmi_session *session, struct dcmi_power *powe
                     size < 0 ? command_failed(session) : dcmi_power_parse(response, size, power));
 }
 
-double ipmi_reading_in_si(double reading, uint8_t unit)
-{
-    switch (unit) {
-    case IPMI_SENSOR_UNIT_DEGREES_F:
-        return (reading - 32) / 1.8;
-    case IPMI_SENSOR_UNIT_DEGREES_K:
-        return reading - 273.15;
-    default:
-        return reading;
-    }
-}
-
 /* A sensor without a reading, though the BMC may well answer. */
 static int reading_error(struct ipmi_session *session)
 {
@@ -514,7 +483,7 @@ int ipmi_session_read_sensor(struct ipmi_session *session, const struct ipmi_sen
                                           &raw, &reading, &states) < 0) {
         error = reading_error(session);
     } else if (reading && isfinite(*reading)) {
-        *value = ipmi_reading_in_si(*reading, sensor->unit);
+        *value = *reading;
     } else {
         error = ENODATA;
     }

@@ -17,7 +17,6 @@ struct ipmi_settings {
     char host[IPMI_HOST_SIZE]; /* "address" or "address:port"; "": this machine's own BMC */
     char user[IPMI_USER_SIZE];
     char password[IPMI_PASSWORD_SIZE];
-    uint8_t lan_1_5;   /* 1: IPMI 1.5 instead of 2.0 */
     uint8_t privilege; /* IPMI_PRIVILEGE_LEVEL_... */
     uint8_t cipher_suite;
     uint64_t timeout_ns;               /* for an answer of the BMC, at least 1 s */
@@ -38,7 +37,6 @@ int ipmi_password_read(const char *path, char password[IPMI_PASSWORD_SIZE],
 /* The functions used of FreeIPMI. It is loaded when a BMC is read, never linked. */
 #define IPMI_FUNCTIONS(FUNCTION)                                                                   \
     FUNCTION(ipmi_ctx_create)                                                                      \
-    FUNCTION(ipmi_ctx_open_outofband)                                                              \
     FUNCTION(ipmi_ctx_open_outofband_2_0)                                                          \
     FUNCTION(ipmi_ctx_open_inband)                                                                 \
     FUNCTION(ipmi_ctx_errnum)                                                                      \
@@ -92,7 +90,6 @@ struct ipmi_sensor {
     unsigned record_size;
     char name[IPMI_NAME_SIZE]; /* the BMC's name for it: "Inlet Temp" */
     enum apapi_kind kind;      /* APAPI_KIND_POWER or APAPI_KIND_TEMPERATURE */
-    uint8_t unit;              /* IPMI_SENSOR_UNIT_... */
     uint8_t entity, instance;  /* the entity that it belongs to */
     char event[APAPI_NAME_SIZE];
 };
@@ -165,8 +162,5 @@ int ipmi_sensors_name_events(struct ipmi_sensors *sensors, const char *wanted,
 
 /** Decode the name in a full sensor record; FreeIPMI assumes ASCII. Trailing blanks are removed. */
 void ipmi_id_string(const uint8_t *record, unsigned size, char name[IPMI_NAME_SIZE]);
-
-/** @return a reading of unit IPMI_SENSOR_UNIT_... converted to W or degrees Celsius. */
-double ipmi_reading_in_si(double reading, uint8_t unit);
 
 #endif

@@ -81,8 +81,6 @@ static bool kind_of_unit(uint8_t unit, enum apapi_kind *kind)
         *kind = APAPI_KIND_POWER;
         return true;
     case IPMI_SENSOR_UNIT_DEGREES_C:
-    case IPMI_SENSOR_UNIT_DEGREES_F:
-    case IPMI_SENSOR_UNIT_DEGREES_K:
         *kind = APAPI_KIND_TEMPERATURE;
         return true;
     default:
@@ -93,16 +91,16 @@ static bool kind_of_unit(uint8_t unit, enum apapi_kind *kind)
 static bool parse_units(const struct ipmi_library *library, ipmi_sdr_ctx_t sdr,
                         struct ipmi_sensor *sensor)
 {
-    uint8_t percentage, modifier, rate, modifier_unit, type;
+    uint8_t percentage, modifier, rate, unit, modifier_unit, type;
 
     return library->ipmi_sdr_parse_event_reading_type_code(sdr, sensor->record, sensor->record_size,
                                                            &type) == 0 &&
            type == ANALOG &&
            library->ipmi_sdr_parse_sensor_units(sdr, sensor->record, sensor->record_size,
-                                                &percentage, &modifier, &rate, &sensor->unit,
+                                                &percentage, &modifier, &rate, &unit,
                                                 &modifier_unit) == 0 &&
            percentage == IPMI_SDR_PERCENTAGE_NO && modifier == IPMI_SDR_MODIFIER_UNIT_NONE &&
-           rate == IPMI_SENSOR_RATE_UNIT_NONE && kind_of_unit(sensor->unit, &sensor->kind);
+           rate == IPMI_SENSOR_RATE_UNIT_NONE && kind_of_unit(unit, &sensor->kind);
 }
 
 /* Only full records describe how to compute the value. */
