@@ -36,14 +36,11 @@ column() { # TITLE
     awk -v title="$1" 'NR == 2 { for (i = 1; i <= NF; i++) if ($i == title) column = i } NR > 2 { print $column }' <<<"$output"
 }
 
-# At a terminal.
-person() { # ACTION... -- [OPTION...]
-    local actions=()
-    while [[ $1 != -- ]]; do
-        actions+=("$1")
-        shift
-    done
-    env -u COLUMNS "$repository/test/fake/live/terminal" "${actions[@]}" -- "${clocked[@]}" "$apapi" top --dir "$live" -d 60 "${@:2}"
+# At a terminal of 24 lines and 80 columns.
+person() { # [OPTION...]
+    local words
+    printf -v words '%q ' "${clocked[@]}" "$apapi" top --dir "$live" "$@"
+    env -u COLUMNS script -qec "stty rows 24 cols 80; $words" /dev/null </dev/null
 }
 
 three_steps='page(17; "anna") * {job_name: "stream"}, page(18; "bert") * {step: "batch", domains: {package: {now: 300, total: 50}}},
@@ -176,20 +173,19 @@ TABLE
     jq -e '.dead == 1 and .broken == 3' <<<"$output"
 }
 
-@test "where standard output is no terminal, and with -b: one table after the other, plain" {
+@test "into a pipe one table after the other, plain; at a terminal each update clears the screen" {
     set_clock goes
     pages "$three_steps"
     run -0 top -d 0.1 -n 3
     [[ $(grep -c '^apapi: 3 steps' <<<"$output") == 3 && $(grep -c '^$' <<<"$output") == 2 && $output != *$'\033'* ]]
-    tells 0 'exit 0 terminal as before' person ended -- -b -d 0.1 -n 2
-    for options in -1 -b; do
-        run -0 person ended output -- $options -n 1
-        [[ $output == *"apapi: 3 steps"* && $output != *$'\033'* ]]
-    done
-    TERM=dumb run -0 person ended output -- -n 1
-    [[ $output == *"apapi: 3 steps"* && $output != *$'\033'* ]]
-    TERM=dumb run -0 person ended output -- --json -n 1
-    [[ $output == *'{"version":1,'* && $output != *$'\033'* ]]
+    run -0 person -d 0.1 -n 2
+    [[ $output == $'\033[H\033[2Japapi: 3 steps '*$'\033[H\033[2Japapi: 3 steps '* && $(tr -d '\r' <<<"${output#*2J}" | wc -L) -le 80 ]]
+    run -0 person -1
+    [[ $output == "apapi: 3 steps"* && $output != *$'\033'* ]]
+    TERM=dumb run -0 person -n 1
+    [[ $output == "apapi: 3 steps"* && $output != *$'\033'* ]]
+    run -0 person --json -n 1
+    [[ $output == '{"version":1,'* && $output != *$'\033'* ]]
     run -124 timeout 1 "${clocked[@]}" "$apapi" top --dir "$live" -d 60 # not before the time
     [[ $(grep -c '^apapi: 3 steps' <<<"$output") -le 1 ]]
     top -d 0.1 | head -n 1
@@ -197,55 +193,9 @@ TABLE
     [[ $output == "apapi top: standard output: No space left on device" ]]
 }
 
-@test "at a terminal: keys sort, the picture fits the window" {
-    set_clock goes
-    pages "$three_steps"
-    run -0 person size:24x110 print key:w print key:n print --
-    # shellcheck disable=SC2178
-    steps=$(grep -oE '^  [0-9_]+[.](0|batch) .*job name|^  [0-9_]+[.](0|batch) ' <<<"$output" | xargs)
-    [[ $steps == "8_3.0 17.0 18.batch 18.batch 17.0 8_3.0 8_3.0 17.0 18.batch" ]]
-    [[ $output == *"sort: w j t n  quit: q"* ]]
-    # where lines are not wrapped, what comes after the last column falls on it: nothing is erased behind a text
-    run -0 person picture output --
-    [[ $output == *$'\033[K  17.0'* ]]
-    run ! grep -P '[^H]\x1b\[[KJ]' <<<"${output#*$'\033[2J'}"
-    run -0 person size:5x60 print --
-    [[ ${#lines[@]} -eq 5 && ${lines[4]} == "  and 4 lines more" && $(wc -L <<<"$output") -le 60 ]]
-    tells 0 '*  18.batch  bert*' person size:0x0 size:3x10 size:1x1 size:24x80 print --
-}
-
-@test "at a terminal: it looks again and again; space looks at once; other keys do nothing" {
-    set_clock goes
-    pages "$three_steps"
-    tells 0 'exit 0 terminal as before' person picture picture picture press:q ended -- -d 0.1
-    tells 0 'exit 0 terminal as before' person picture ended -- -d 0.1 -n 2
-    tells 0 'exit 0 terminal as before' person picture key:' \x1b[15~\x1bq' shown:17.0 press:x press:qq ended --
-}
-
-@test "the terminal is as it was before, however it ends" {
-    set_clock goes
-    pages "$three_steps"
-    for case in "press:q=exit 0" 'press:\x03=exit 0' "signal:INT=exit 0" "signal:TERM=signal 15" "signal:HUP=signal 1" \
-        'press:\x1c=signal 3' "signal:QUIT=signal 3"; do
-        run -0 person picture "${case%%=*}" ended --
-        [[ $output == "${case#*=} terminal as before" ]] || { echo "$case: $output"; false; }
-    done
-}
-
-@test "stopped and continued: the shell has its terminal in between" {
-    set_clock goes
-    pages "$three_steps"
-    run -0 person picture 'press:\x1a' stopped signal:CONT picture shown:17.0 'press:\x1a' stopped signal:CONT picture press:q ended --
-    [[ $output == $'stopped terminal as before\nstopped terminal as before\nexit 0 terminal as before' ]]
-    run -0 person picture signal:STOP stopped signal:CONT picture press:q ended --
-    [[ $output == $'stopped terminal broken\nexit 0 terminal as before' ]] # nobody can help that
-}
-
-@test "a folder that cannot be read ends it, and gives the terminal back" {
+@test "a folder that cannot be read ends it" {
     echo file >"$BATS_TEST_TMPDIR/file"
-    tells 0 'exit 1 terminal as before' person ended -- --dir "$BATS_TEST_TMPDIR/file"
-    run -1 top -1 --dir "$BATS_TEST_TMPDIR/file"
-    [[ $output == "apapi top: $BATS_TEST_TMPDIR/file: Not a directory" ]]
+    tells 1 "apapi top: $BATS_TEST_TMPDIR/file: Not a directory" top --dir "$BATS_TEST_TMPDIR/file"
 }
 
 @test "the folder is that of apapi.conf" {
@@ -261,7 +211,7 @@ TABLE
     # shellcheck disable=SC2089,SC2090 # the quotes are those of messages
     for case in "-d 0=--delay=0: not a number of seconds from 0.1 to 86400" "-d x=--delay=x: no" "-d 1e9=--delay=1e9: no" "-d -1=--delay=-1: no" \
         "-d nan=--delay=nan: no" "-n 0=--iterations=0: not a number from 1 on" "-n 2x=--iterations=2x: no" "--sort watts=--sort=watts: valid are job, power" \
-        "-j x='x' is not a job" "-N n[1='n[1' is not a list of nodes" "--units MJ='MJ' is not a unit" "17=it takes options only" \
+        "-j x='x' is not a job" "-N n[1='n[1' is not a list of nodes" "17=it takes options only" \
         "--evnts=unknown option '--evnts'" "-x=unknown option '-x'"; do
         # shellcheck disable=SC2086,SC2090 # option and value
         run -2 top -1 ${case%%=*}

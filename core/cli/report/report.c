@@ -431,8 +431,8 @@ static int set_format(struct report *report, struct apapi_error *err)
         list = all;
     } else if (!list) {
         snprintf(all, sizeof all, "%s%s%s%s", grouped ? report->by : "", fields,
-                 !region && !isnan(report->rates.co2_g_per_kwh[0]) ? ",co2" : "",
-                 !region && !isnan(report->rates.price_per_kwh[0]) ? ",cost" : "");
+                 !region && !isnan(report->rates.co2_g_per_kwh) ? ",co2" : "",
+                 !region && !isnan(report->rates.price_per_kwh) ? ",cost" : "");
         list = all;
     }
     report->format.currency = report->rates.currency;

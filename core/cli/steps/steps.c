@@ -310,7 +310,7 @@ static int compare_steps(const void *left, const void *right, void *sort)
     return result ? result : strverscmp(a->id.step, b->id.step);
 }
 
-void top_sort(struct top_view *view, enum top_sort sort)
+static void top_sort(struct top_view *view, enum top_sort sort)
 {
     if (view->count > 1) {
         qsort_r(view->steps, view->count, sizeof *view->steps, compare_steps, &sort);

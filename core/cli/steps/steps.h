@@ -61,11 +61,11 @@ int top_add(struct top_view *view, const struct apapi_live_page *page);
 /** @return whether the page's step is wanted. */
 bool top_wants(const struct query *query, const struct apapi_live_page *page);
 
-/** Call it after all pages were added: calculates the nodes, and sorts. 0; -1 with errno ENOMEM. */
+/**
+ * Call it after all pages were added: calculates the nodes, and sorts the steps. By power, energy
+ * and time: the greatest first, unknown ones last. 0; -1 with errno ENOMEM.
+ */
 int top_work_out(struct top_view *view, enum top_sort sort);
-
-/** Sort the steps. By power, energy and time: the greatest first, unknown ones last. */
-void top_sort(struct top_view *view, enum top_sort sort);
 
 /** Free what it owns, and empty it. */
 void top_clear(struct top_view *view);

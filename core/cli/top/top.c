@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* apapi top: the power of the steps that run here. */
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,11 +21,9 @@
 /* Options of the output. */
 struct top_form {
     enum top_sort sort;
-    enum report_unit unit; /* of energies in a table */
-    bool nodes, verbose;
-    bool filtered;    /* steps were filtered */
-    const char *hint; /* after the title; NULL: none */
-    size_t width;     /* columns; 0: no limit */
+    bool verbose;
+    bool filtered; /* steps were filtered */
+    size_t width;  /* columns; 0: no limit */
 };
 
 /* --- for people ----------------------------------------------------------------------------- */
@@ -111,7 +104,7 @@ static const char *const states[] = {[APAPI_LIVE_STARTING] = "starting",
                                      [APAPI_LIVE_ENDED] = "ended"};
 
 static void put_step(const struct table *table, const struct top_step *step,
-                     const struct top_form *form, const struct content *content)
+                     const struct content *content)
 {
     const struct top_figure *total = &step->domains[TOP_TOTAL];
     char uid[CELL_SIZE] = "-", elapsed[CELL_SIZE] = "-", energy[CELL_SIZE] = "-", joules[40];
@@ -124,7 +117,7 @@ static void put_step(const struct table *table, const struct top_step *step,
         report_elapsed_text(elapsed, sizeof elapsed, step->elapsed_s);
     }
     if (!isnan(total->total)) {
-        report_energy_text(joules, sizeof joules, total->total, total->uncertainty_j, form->unit);
+        units_known_quantity(joules, sizeof joules, total->total, total->uncertainty_j, "J");
         units_beside(joules, sizeof joules, total->uncertainty_j / total->total, true);
         snprintf(energy, sizeof energy, "%s%s", mark_of(total), joules);
     }
@@ -142,9 +135,9 @@ static void put_step(const struct table *table, const struct top_step *step,
 /* --- tables --------------------------------------------------------------------------------- */
 
 /* Also which marks must be explained. */
-static struct content find_content(const struct top_view *view, const struct top_form *form)
+static struct content find_content(const struct top_view *view)
 {
-    struct content content = {.nodes = form->nodes || view->node_count > 1};
+    struct content content = {.nodes = view->node_count > 1};
 
     for (size_t i = 0; i < view->count; i++) {
         const struct top_step *step = &view->steps[i];
@@ -165,14 +158,12 @@ static struct content find_content(const struct top_view *view, const struct top
     return content;
 }
 
-static int put_steps(const struct top_view *view, const struct top_form *form,
-                     const struct content *content, FILE *out)
+static int put_steps(const struct top_view *view, const struct content *content)
 {
-    struct table table = table_begin(step_columns, STEP_COLUMNS, false, true, out);
+    struct table table = table_begin(step_columns, STEP_COLUMNS, false, true, stdout);
 
-    table.width = form->width;
     for (size_t i = 0; i < view->count; i++) {
-        put_step(&table, &view->steps[i], form, content);
+        put_step(&table, &view->steps[i], content);
     }
     for (size_t i = 0; i < view->node_count; i++) {
         struct step_row row;
@@ -190,10 +181,9 @@ static int put_steps(const struct top_view *view, const struct top_form *form,
 /* --- around them ---------------------------------------------------------------------------- */
 
 /* It is cut at the edge of the terminal. */
-static void put_title(const struct top_view *view, const struct top_form *form, FILE *out)
+static void put_title(const struct top_view *view, const struct top_form *form)
 {
     const char *node = view->node_count == 1 ? view->nodes->name : "";
-    const char *hint = form->hint ? form->hint : "";
     time_t seconds = (time_t)(view->unix_ns / NS_PER_S);
     char time[CELL_SIZE], line[2 * APAPI_TEXT_SIZE], clean[sizeof line], cut[sizeof line + 4];
     struct tm date = {0};
@@ -201,22 +191,22 @@ static void put_title(const struct top_view *view, const struct top_form *form, 
     localtime_r(&seconds, &date);
     strftime(time, sizeof time, "%Y-%m-%d %H:%M:%S", &date);
     if (view->count == 0) {
-        snprintf(line, sizeof line, "apapi: %s is being measured on this machine  %s%s",
+        snprintf(line, sizeof line, "apapi: %s is being measured on this machine  %s",
                  form->filtered             ? "no such step"
                  : view->counts.foreign > 0 ? "none of your steps"
                                             : "no step",
-                 time, hint);
+                 time);
     } else {
-        snprintf(line, sizeof line, "apapi: %zu step%s  %s%s%s%s", view->count,
-                 text_plural(view->count), node, *node ? "  " : "", time, hint);
+        snprintf(line, sizeof line, "apapi: %zu step%s  %s%s%s", view->count,
+                 text_plural(view->count), node, *node ? "  " : "", time);
     }
     text_clean(clean, sizeof clean, line);
     text_shorten(cut, sizeof cut, clean, form->width > NAME_LEAST ? form->width : sizeof cut, 0);
-    fprintf(out, "%s\n", cut);
+    puts(cut);
 }
 
 static void put_notes(const struct top_view *view, const struct content *content,
-                      const struct top_form *form, FILE *out)
+                      const struct top_form *form)
 {
     const struct {
         size_t count; /* 0: it does not apply */
@@ -243,21 +233,21 @@ static void put_notes(const struct top_view *view, const struct content *content
         if (notes[i].count > 0) {
             snprintf(text, sizeof text, "%s%s", number,
                      notes[i].many && notes[i].count > 1 ? notes[i].many : notes[i].one);
-            fputs("  ", out);
-            terminal_put(out, text, 2, form->width);
+            fputs("  ", stdout);
+            terminal_put(stdout, text, 2, form->width);
         }
     }
 }
 
-static int top_print_text(const struct top_view *view, const struct top_form *form, FILE *out)
+static int top_print_text(const struct top_view *view, const struct top_form *form)
 {
-    struct content content = find_content(view, form);
+    struct content content = find_content(view);
 
-    put_title(view, form, out);
-    if (put_steps(view, form, &content, out)) {
+    put_title(view, form);
+    if (put_steps(view, &content)) {
         return -1;
     }
-    put_notes(view, &content, form, out);
+    put_notes(view, &content, form);
     return 0;
 }
 
@@ -351,214 +341,6 @@ static int top_print_json(const struct top_view *view)
     return json_finish(&json);
 }
 
-/* --- the terminal as a screen ---------------------------------------------------------------- */
-
-/*
- * The alternate buffer without cursor and echo; keys are read when pressed. The terminal is
- * restored by screen_close(), by exit(), while the process is stopped, and before a signal ends it.
- */
-
-#define ESCAPE '\033'
-#define DEFAULT_ROWS 24 /* of a serial line, whose size is not known */
-#define DEFAULT_COLUMNS 80
-
-/* Save the screen, hide the cursor, cut long lines at the edge; and the reverse. */
-static const char enter[] = "\033[?1049h\033[?25l\033[?7l\033[H\033[2J";
-static const char leave[] = "\033[?7h\033[?25h\033[?1049l";
-
-static struct {
-    bool open, ready; /* screen in use; terminal in our mode */
-    int keys;         /* descriptor; -1: no keys */
-    bool has_mode;    /* `mode` is the terminal's original mode */
-    struct termios mode;
-    sigset_t mask; /* the original mask: signals are blocked but while waiting */
-    volatile sig_atomic_t quits, changed;
-} screen = {.keys = -1};
-
-static void screen_put(const char *text)
-{
-    size_t left = strlen(text);
-
-    while (left > 0) {
-        ssize_t size = write(STDOUT_FILENO, text, left);
-
-        if (size < 0) { /* not by a signal: the handlers restart it */
-            return;
-        }
-        text += size;
-        left -= (size_t)size;
-    }
-}
-
-static void set_ready(void)
-{
-    struct termios mode;
-
-    if (!screen.ready) {
-        screen.has_mode = screen.keys >= 0 && tcgetattr(screen.keys, &screen.mode) == 0;
-    }
-    if (screen.has_mode) {
-        mode = screen.mode;
-        mode.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
-        mode.c_cc[VMIN] = 1;
-        mode.c_cc[VTIME] = 0;
-        tcsetattr(screen.keys, TCSADRAIN, &mode);
-    }
-    screen_put(enter);
-    screen.ready = true;
-}
-
-static void set_unready(void)
-{
-    if (screen.ready) {
-        screen.ready = false;
-        screen_put(leave);
-        if (screen.has_mode) {
-            tcsetattr(screen.keys, TCSADRAIN, &screen.mode);
-        }
-    }
-}
-
-static void screen_obey(int number)
-{
-    if (number == SIGINT) {
-        screen.quits = 1;
-    } else if (number == SIGWINCH) {
-        screen.changed = 1;
-    } else if (number == SIGCONT) { /* the terminal's mode may have changed */
-        signal(SIGTSTP, screen_obey);
-        set_ready();
-        screen.changed = 1;
-    } else { /* it stops or ends the process when this returns */
-        set_unready();
-        signal(number, SIG_DFL);
-        raise(number);
-    }
-}
-
-static void screen_close(void)
-{
-    if (!screen.open) {
-        return;
-    }
-    screen.open = false;
-    set_unready();
-    sigprocmask(SIG_SETMASK, &screen.mask, NULL);
-    if (screen.keys > STDIN_FILENO) {
-        close(screen.keys);
-    }
-}
-
-static void screen_open(void)
-{
-    static const int caught[] = {SIGWINCH, SIGTSTP, SIGCONT, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-    sigset_t set;
-
-    screen.keys =
-        isatty(STDIN_FILENO) ? STDIN_FILENO : open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
-    sigemptyset(&set);
-    for (size_t i = 0; i < COUNT_OF(caught); i++) {
-        sigaddset(&set, caught[i]);
-        if (signal(caught[i], screen_obey) == SIG_IGN) {
-            signal(caught[i], SIG_IGN);
-        }
-    }
-    sigprocmask(SIG_BLOCK, &set, &screen.mask);
-    atexit(screen_close);
-    screen.open = true;
-    set_ready();
-}
-
-/* @return columns of the terminal, and its rows. */
-static size_t screen_size(size_t *rows)
-{
-    struct winsize window = {0};
-
-    ioctl(STDOUT_FILENO, TIOCGWINSZ, &window);
-    *rows = window.ws_row ? window.ws_row : DEFAULT_ROWS;
-    return window.ws_col ? window.ws_col : DEFAULT_COLUMNS;
-}
-
-/*
- * Each line is cleared before it is written, the last one with all below: the screen never goes
- * blank, and at the end of a full line the cursor stands on its last character.
- */
-static void put_lines(FILE *out, const char *text, size_t count, bool last)
-{
-    for (size_t i = 0; i < count; i++) {
-        int length = (int)strcspn(text, "\n");
-
-        fprintf(out, "%s\033[%c%.*s", i ? "\n" : "", last && i + 1 == count ? 'J' : 'K', length,
-                text);
-        text += length + 1;
-    }
-}
-
-static void screen_show(const char *text)
-{
-    char *frame = NULL;
-    size_t size, rows, lines = 0;
-    FILE *out = open_memstream(&frame, &size);
-
-    if (!out) {
-        return;
-    }
-    for (const char *at = text; *at; at++) {
-        lines += *at == '\n';
-    }
-    fputs("\033[H", out);
-    screen_size(&rows);
-    if (rows > 1 && lines > rows) {
-        put_lines(out, text, rows - 1, false);
-        fprintf(out, "\n\033[J  and %zu lines more", lines - rows + 1);
-    } else {
-        put_lines(out, text, lines, true);
-    }
-    fputs("\033[H", out);
-    if (fclose(out) == 0) {
-        screen_put(frame);
-    }
-    free(frame);
-}
-
-#define KEY_TIME '\0'
-#define KEY_QUIT 'q'
-#define KEY_REDRAW '\f'
-
-/*
- * Wait for a key. Of several keys the last one counts; what comes with an escape is no letter.
- * @param until_ns  CLOCK_MONOTONIC
- * @return it; KEY_TIME: the time has come; KEY_QUIT: also Ctrl-C, or the terminal is gone;
- * KEY_REDRAW: also that the window has changed or the process was continued. Other fatal signals
- * end the process in here.
- */
-static char screen_wait(uint64_t until_ns)
-{
-    for (;;) {
-        struct pollfd keys = {.fd = screen.keys, .events = POLLIN};
-        uint64_t now_ns = clock_monotonic_ns(), left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
-        const struct timespec left = {(time_t)(left_ns / NS_PER_S), (long)(left_ns % NS_PER_S)};
-        int count = ppoll(&keys, 1, &left, &screen.mask);
-        char bytes[64];
-        ssize_t size = count > 0 ? read(screen.keys, bytes, sizeof bytes) : 1;
-
-        if (screen.quits || size <= 0) {
-            return KEY_QUIT;
-        }
-        if (screen.changed || count == 0) {
-            char key = screen.changed ? KEY_REDRAW : KEY_TIME;
-
-            screen.changed = 0;
-            return key;
-        }
-        if (count > 0 && *bytes != ESCAPE) {
-            const char *escape = memchr(bytes, ESCAPE, (size_t)size);
-
-            return escape ? escape[-1] : bytes[size - 1];
-        }
-    }
-}
-
 /* --- the command ---------------------------------------------------------------------------- */
 
 #define COMMAND "top"
@@ -572,8 +354,9 @@ struct top {
     struct top_view view;
     uint64_t delay_ns;
     size_t iterations; /* 0: no end */
-    bool json, once, batch, screen;
-    bool found; /* something, in one of the looks */
+    bool json, once;
+    bool clears; /* the terminal, before each table */
+    bool found;  /* something, in one of the looks */
 };
 
 /* --- options -------------------------------------------------------------------------------- */
@@ -592,31 +375,20 @@ static int set_delay(void *target, const char *text, struct apapi_error *err)
     return 0;
 }
 
-static int set_units(void *top, const char *text, struct apapi_error *err)
-{
-    return report_unit_parse(text, &((struct top *)top)->form.unit, err);
-}
-
 static const struct option_row options[] = {
     {'d', "delay", "=SECONDS", "time between two updates, 0.1 or more; default: 2",
      TO_CALL(set_delay)},
     {0, "iterations", "=N", "end after N updates", TO_COUNT(struct top, iterations)},
     {'n', "iterations", "=N", NULL, TO_COUNT(struct top, iterations)}, /* as top(1) */
-    {'1', "once", NULL, "one update, in plain text", TO_FLAG(struct top, once)},
-    {'b', "batch", NULL, "plain text also on a terminal, one table after the other",
-     TO_FLAG(struct top, batch)},
+    {'1', "once", NULL, "one update; the terminal is not cleared", TO_FLAG(struct top, once)},
     {0, "json", NULL, "for programs, one line for each update", TO_FLAG(struct top, json)},
     {'j', "jobs", "=JOB[.STEP],...", "17, 17.batch, 17_3 or 17_* of an array, 17+1",
      TO_TEXT(struct top, query.jobs)},
     {'u', "user", "=USER,...", "names or numbers", TO_TEXT(struct top, query.users)},
     {'N', "nodelist", "=NODES", "as n[1-4]; if several nodes are on one machine",
      TO_TEXT(struct top, query.nodes)},
-    {0, "node-names", NULL, "show the node's name even if there is only one",
-     TO_FLAG(struct top, form.nodes)},
     {0, "sort", "=WHAT", "job, power, energy or time",
      TO_CHOICE(struct top, form.sort, "job, power, energy and time")},
-    {0, "units", "=UNIT", "unit of energies (JSON: always J): auto, J, kJ, Wh or kWh",
-     TO_CALL(set_units)},
     {0, "dir", "=DIR", "folder of the live pages, instead of live_dir of\napapi.conf",
      TO_TEXT(struct top, dir)},
     {'v', "verbose", NULL, "also show files that are not pages of a running step",
@@ -629,8 +401,7 @@ static const struct option_table table = {
             "Show the measured steps that run on this machine: power now, energy so far, by\n"
             "domain. Root sees all steps, users their own. Each step has the figures of its\n"
             "whole node: steps do not add up.\n",
-    .foot = "Keys: w, j, t, n sort by power, energy, time, job; space updates now; q quits.\n"
-            "Exit status: 0 done, 1 no step of -j was found, or failure, 2 wrong usage.\n",
+    .foot = "Exit status: 0 done, 1 no step of -j was found, or failure, 2 wrong usage.\n",
     .column = 29,
     .rows = options};
 
@@ -652,117 +423,58 @@ static int look(struct top *top)
     top->view.unix_ns = (int64_t)clock_ns(CLOCK_REALTIME);
     if (apapi_live_scan(top->dir, add_page, top, &top->view.counts, &err) ||
         top_work_out(&top->view, top->form.sort)) {
-        screen_close();
         return command_fail(COMMAND, "%s", *err.text ? err.text : strerror(errno));
     }
     top->found = top->found || top->view.count > 0;
     return 0;
 }
 
-static int show_on_screen(struct top *top)
-{
-    char *text = NULL;
-    size_t size, rows;
-    FILE *out = open_memstream(&text, &size);
-
-    top->form.width = screen_size(&rows);
-    if (!text_of_stream(out, &text, out ? top_print_text(&top->view, &top->form, out) : -1)) {
-        return -1;
-    }
-    screen_show(text);
-    free(text);
-    return 0;
-}
-
-static int show(struct top *top, bool first)
+static int show(const struct top *top, bool first)
 {
     int result;
 
-    if (top->screen) {
-        result = show_on_screen(top);
-    } else if (top->json) {
+    if (top->json) {
         result = top_print_json(&top->view);
     } else {
-        fputs(first ? "" : "\n", stdout);
-        top->form.width = terminal_width();
-        result = top_print_text(&top->view, &top->form, stdout);
+        fputs(top->clears ? "\033[H\033[2J" : first ? "" : "\n", stdout);
+        result = top_print_text(&top->view, &top->form);
     }
-    if (result) {
-        screen_close();
-        return command_fail(COMMAND, "no memory");
-    }
-    return top->screen ? 0 : command_finish(COMMAND, EXIT_SUCCESS);
+    return result ? command_fail(COMMAND, "no memory") : command_finish(COMMAND, EXIT_SUCCESS);
 }
 
 /* --- the loop ------------------------------------------------------------------------------- */
 
-/* @return whether to take a new snapshot. */
-static bool obey(struct top *top, char key)
-{
-    static const struct {
-        char key;
-        enum top_sort sort;
-    } keys[] = {{'n', TOP_BY_JOB}, {'w', TOP_BY_POWER}, {'j', TOP_BY_ENERGY}, {'t', TOP_BY_TIME}};
-
-    for (size_t i = 0; i < COUNT_OF(keys); i++) {
-        if (keys[i].key == key) {
-            top->form.sort = keys[i].sort;
-            top_sort(&top->view, top->form.sort);
-        }
-    }
-    return key == ' ';
-}
-
-/* @return false: quit. If it cannot be shown, the next snapshot shows the error. */
-static bool wait_on_screen(struct top *top, uint64_t until_ns)
-{
-    char key;
-
-    do {
-        key = screen_wait(until_ns);
-    } while (key != KEY_QUIT && key != KEY_TIME && !obey(top, key) && !show_on_screen(top));
-    return key != KEY_QUIT;
-}
-
 static int run(struct top *top)
 {
     const char *terminal = secure_getenv("TERM");
-    uint64_t until_ns;
     int status;
 
     if (!*top->dir) {
         return command_fail(COMMAND, "live_dir is off: running steps cannot be shown");
     }
-    top->screen = !top->json && !top->once && !top->batch && isatty(STDOUT_FILENO) && terminal &&
-                  *terminal && strcmp(terminal, "dumb") != 0;
-    if (top->screen) {
-        top->form.hint = "  sort: w j t n  quit: q";
-        screen_open();
-    }
+    top->clears = !top->once && isatty(STDOUT_FILENO) && terminal && *terminal &&
+                  strcmp(terminal, "dumb") != 0;
     for (size_t count = 1;; count++) {
+        struct timespec until;
+        uint64_t until_ns;
+
+        top->form.width = terminal_width();
         status = look(top);
-        if (status == 0) {
-            status = show(top, count == 1);
-        }
-        until_ns = top->view.mono_ns + top->delay_ns;
-        if (status || count == top->iterations || (top->screen && !wait_on_screen(top, until_ns))) {
+        status = status ? status : show(top, count == 1);
+        if (status || count == top->iterations) {
             break;
         }
-        if (!top->screen) {
-            const struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_S),
-                                           .tv_nsec = (long)(until_ns % NS_PER_S)};
-
-            while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) {
-            }
+        until_ns = top->view.mono_ns + top->delay_ns;
+        until = (struct timespec){.tv_sec = (time_t)(until_ns / NS_PER_S),
+                                  .tv_nsec = (long)(until_ns % NS_PER_S)};
+        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) {
         }
     }
-    screen_close();
     if (status || !top->query.jobs || top->found) {
         return status;
     }
-    return top->json || top->screen
-               ? command_fail(COMMAND, "no such step is being measured on this machine")
-               : EXIT_FAILURE; /* the table shows the error */
+    return top->json ? command_fail(COMMAND, "no such step is being measured on this machine")
+                     : EXIT_FAILURE; /* the table shows the error */
 }
 
 int top_command(int argc, char **argv)

@@ -18,6 +18,7 @@
 #include "sum/members.h"
 
 #define PCT 100
+#define J_PER_KWH 3.6e6
 #define REMARK_COLUMNS 200
 #define REPORT_LIST_COLUMNS 4000 /* of a list of nodes in a row; the rest is only counted */
 
@@ -257,6 +258,7 @@ static void rows_add_total(struct row_sum *sum)
 {
     const struct apapi_job_total *job = &sum->total;
     const struct rates *rates = sum->view->rates;
+    double energy_kwh = job->energy_j / J_PER_KWH * rates->pue; /* of the site */
     struct report_row *row = sum->row;
 
     row->elapsed_s += (double)job->elapsed_ns / NS_PER_S;
@@ -275,10 +277,8 @@ static void rows_add_total(struct row_sum *sum)
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         row->domain_j[d] = known_plus(row->domain_j[d], job->domains[d].energy_j);
     }
-    row->co2_g = known_plus(row->co2_g, rates_apply(rates, rates->co2_g_per_kwh, job->energy_j,
-                                                    job->start_unix_ns, job->end_unix_ns));
-    row->cost = known_plus(row->cost, rates_apply(rates, rates->price_per_kwh, job->energy_j,
-                                                  job->start_unix_ns, job->end_unix_ns));
+    row->co2_g = known_plus(row->co2_g, energy_kwh * rates->co2_g_per_kwh);
+    row->cost = known_plus(row->cost, energy_kwh * rates->price_per_kwh);
 }
 
 static void rows_conclude(const struct row_sum *sum)
