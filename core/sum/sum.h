@@ -51,7 +51,6 @@ struct sum_piece {
     uint32_t code, signal;                  /* how its tasks ended; APAPI_UNKNOWN */
     uint32_t domain_at;                     /* in store->domains */
     uint32_t mark;                          /* the caller's */
-    uint64_t passes, inside_ns;             /* of a region */
     float covered;                          /* 0..1; NaN */
     float max_w;                            /* of its domains that add up; NaN: unknown */
     uint8_t domain_count;
@@ -83,8 +82,6 @@ struct sum_store {
 struct sum_part {
     int64_t start_ns;
     uint64_t elapsed_ns;
-    const struct apapi_region_result *region; /* all of the time, and what this region used in it;
-                                                 its energies add up; NULL */
 };
 
 /**

@@ -54,7 +54,7 @@ static double sum_share_of(const struct apapi_domain_result *domain, const struc
 }
 
 static int sum_put_domain(struct sum_store *store, const struct apapi_record *record, int d,
-                          const struct apapi_region_result *region, struct sum_piece *piece)
+                          struct sum_piece *piece)
 {
     const struct apapi_domain_result *domain = &record->measurement.domains[d];
     const struct apapi_share_energy *given = &record->share.domains[d];
@@ -73,21 +73,13 @@ static int sum_put_domain(struct sum_store *store, const struct apapi_record *re
     if (domain->measured && isnan(domain->energy_j)) {
         piece->unknown_domains |= (uint8_t)domain_bit(d);
     }
-    if (region) {
-        bool metered = domain->measured || piece->unknown_domains & domain_bit(d);
-
-        energy_j = region->domains[d].energy_j;
-        known.uncertainty_j = region->domains[d].uncertainty_j;
-        piece->unknown_domains &= (uint8_t)~domain_bit(d);
-        piece->unknown_domains |= (uint8_t)(isnan(energy_j) && metered ? domain_bit(d) : 0);
-    }
     if (isnan(energy_j)) {
         return 0;
     }
     share = sum_share_of(domain, piece, &cut_j);
     known.energy_j = energy_j * share;
     known.uncertainty_j = known.uncertainty_j * share + cut_j;
-    if (!store->shares && !region) {
+    if (!store->shares) {
         time = sum_known(domain, record->measurement.elapsed_ns);
         known.swing_w = (float)sum_swing_w(&domain->power_w);
         known.curve = sum_put_curve(store, &domain->timeline, energy_j, &failed);
@@ -148,7 +140,7 @@ static struct sum_part sum_whole(const struct apapi_measurement *m)
 {
     int64_t start_ns = m->start_unix_ns > 0 ? m->start_unix_ns : 0, end_ns = record_end_ns(m);
 
-    return (struct sum_part){start_ns, end_ns > start_ns ? (uint64_t)(end_ns - start_ns) : 0, NULL};
+    return (struct sum_part){start_ns, end_ns > start_ns ? (uint64_t)(end_ns - start_ns) : 0};
 }
 
 int sum_add(struct sum_store *store, const struct apapi_record *record, const struct sum_part *part)
@@ -174,15 +166,8 @@ int sum_add(struct sum_store *store, const struct apapi_record *record, const st
         .shareless = store->shares && !apapi_share_known(&record->share),
         .has_idle = store->shares && share_has_idle(&record->share),
     };
-    const struct apapi_region_result *region = NULL;
     int failed;
 
-    if (part && part->region) {
-        piece.passes = part->region->count;
-        piece.inside_ns = part->region->time_ns;
-        region = part->region;
-        part = NULL;
-    }
     part = part ? part : &whole;
     piece.start_ns = part->start_ns;
     piece.elapsed_ns = part->elapsed_ns;
@@ -193,7 +178,7 @@ int sum_add(struct sum_store *store, const struct apapi_record *record, const st
         sum_put_texts(store, record, &piece) ||
         array_add(&store->pieces, store->piece_count, &store->piece_room, sizeof *store->pieces);
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS && !failed; d++) {
-        failed = sum_put_domain(store, record, d, region, &piece);
+        failed = sum_put_domain(store, record, d, &piece);
     }
     if (failed) {
         errno = ENOMEM;

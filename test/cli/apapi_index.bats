@@ -177,7 +177,6 @@ rows() { sqlite3 "$index" "SELECT $1"; }
     report -j 17
     SLURMD_NODENAME=n1 report -S 2026-01-01
     SLURM_SCRIPT_CONTEXT=epilog_slurmctld report -S 2026-01-01
-    report -S 2026-01-01 --by region -j 17 || true
     printf '[index]\npath = off\n' >"$APAPI_CONFIG"
     report -S 2026-01-01
     [[ ! -e $index ]]

@@ -216,7 +216,7 @@ load report_common
     tells 2 "*unknown field 'enrgy'*valid are: jobid,*energy,*cost*" report --format=jobid,enrgy
     run -2 report --format=
     tells 2 "*'jobid%x': the width is not a number*" report --format=jobid%x
-    tells 2 '*valid are job, step, node, or a list of user, account, partition, qos, cluster, day and region*' report --by week
+    tells 2 '*valid are job, step, node, or a list of user, account, partition, qos, cluster and day*' report --by week
     tells 2 "*did you mean '--json'*" report --jsn
     run -0 report --helpformat
     [[ $output == jobid* && $output == *co2* ]]
@@ -444,5 +444,4 @@ share() { # JOULES [METHOD]
     run -0 --separate-stderr report -S 2026-01-01 --energy share
     [[ $stderr == *"17.1: no share on n1: the energy lacks it"* && $stderr == *"18.0: no share on n1"* ]]
     tells 2 '*--energy=half: valid are node and share*' report --energy half
-    tells 2 '*regions have no share*' report --energy share --by region
 }

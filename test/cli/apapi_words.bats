@@ -23,31 +23,23 @@ load report_common
     jq -e '.by == "day,user" and (.rows | length) == 3' <<<"$output"
     run -0 report -S 2026-01-01 -P --by user,account --top 1
     [[ ${lines[0]} == "user|account|jobs|elapsed_s|energy_j|power_w|measured_pct" && ${lines[1]} == "anna|chem|2|"* ]]
-    tells 2 '*--by=user,node: valid are job, step, node, or a list of user, account, partition, qos, cluster, day and region*' report --by user,node
+    tells 2 '*--by=user,node: valid are job, step, node, or a list of user, account, partition, qos, cluster and day*' report --by user,node
     tells 2 '*user is listed twice*' report --by user,user
     run -2 report --by user,
 }
 
-@test "sacct's words: -M, --name, -s, -o, -p, -X; -V of every command" {
+@test "sacct's words: -M, --name, -o; -V of every command" {
     record 50 0 n1 0 10 100 '.exit_code = 0'
     record 51 0 n2 0 10 100 '.cluster = "c2" | .job_name = "train" | .exit_code = 0'
     record 51 1 n2 10 10 100 '.cluster = "c2" | .job_name = "train" | .exit_code = 3 | .failed_tasks = 1'
     record 52 0 n3 0 10 100 '.exit_code = 0 | .exit_signal = 9'
     record 53 0 n3 20 10 100
-    for case in "-M c2=51" "--clusters c1,c2=50 52 53 51" "--name train=51" "--name run,train=50 52 53 51" \
-        "-s F=52 51" "--state completed=50" "-s cd,FAILED=50 52 51"; do
+    for case in "-M c2=51" "--clusters c1,c2=50 52 53 51" "--name train=51" "--name run,train=50 52 53 51"; do
         # shellcheck disable=SC2086 # option and value
         run -0 cells jobid ${case%%=*}
         [[ $(xargs <<<"$output") == "${case#*=}" ]] || { echo "$case: $output"; false; }
     done
-    tells 0 'anna|2|3000' cells user,jobs,energy --by user -s failed
-    tells 1 '*no job found' cells jobid -j 53 -s failed
     [[ $(cells jobid,state) == $'50|COMPLETED\n52|FAILED\n53|\n51|FAILED' ]]
-    tells 2 '*records know completed (CD) and failed (F); sacct -s finds the jobs of other states, -j takes them*' report -s timeout
-    run -2 report -s failed --by node
-    run -0 report -S 2026-01-01 -p -o jobid,steps -j 51
-    [[ $output == $'jobid|steps|\n51|2|' ]]
-    [[ $(cells jobid,steps -j 51 --by step -X) == "51|2" ]]
     run -0 "$apapi" -V
     version=$output
     for command in list doctor mark merge top report show summary audit regions plot import export config sync; do

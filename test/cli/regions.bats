@@ -11,11 +11,6 @@ of() { # REGION: its element of the JSON output
     jq -c --arg region "$1" '.regions[] | select(.region == $region)' <<<"$output"
 }
 
-# apapi report by region, each row as [region, jobs, count, time_s, energy_j, power_w] or with other KEYS.
-rows_by_region() { # [KEYS]
-    jq -c --arg keys "${1:-region jobs count time_s energy_j power_w}" '.rows[] | [.[$keys | split(" ")[]]]' <<<"$output"
-}
-
 @test "hostile names: nothing reaches the terminal, CSV quotes" {
     record 17 0 n1 0 10 100 '.regions = [{name: "a\u001b[31m", method: "measured", time_s: 1, domains: {package: {energy_j: 1}}},
         {name: "x,\"y\"", method: "measured", time_s: 1, domains: {package: {energy_j: 2}}},
@@ -71,59 +66,6 @@ END
     [[ ${#lines[@]} == 7 && $(grep -c ^0,n2,a/b, <<<"$output") == 1 ]]
     run -0 regions --type detail -j 17 "$acct/2026-11-20/n2.jsonl"
     [[ $(grep -c " n2 " <<<"$output") == 3 && $output != *" n1 "* ]]
-}
-
-@test "a report by region adds up the regions of a name in all jobs: files and database" {
-    local db=sqlite:$BATS_TEST_TMPDIR/db
-    record 17 0 n1 0 10 100 "$(with_regions 700)"
-    record 17 0 n2 0 10 100 "$(with_regions 300)"
-    record 17 0 n2 0 10 100 "$(with_regions 300)" # once more, which counts once
-    record 17 1 n1 20 10 100 "$(with_regions 400)"
-    record 18 0 n1 50 10 100 "$(with_regions 600) | .user = \"bert\" | .exit_code = 1 | .regions[2].kind = \"unmarked\""
-    record 19 0 n1 70 10 100
-    run -0 report -S 2026-01-01 --by region
-    [[ ${lines[0]} =~ ^region\ +jobs\ +count\ +time\ +energy\ +power$ && ${#lines[@]} == 5 ]]
-    [[ ${lines[1]} =~ ^a\ +2\ +40\ +32.0\ s\ +400\ J\ +±20\ %\ +12.5\ W$ && ${lines[2]} =~ ^a/b\ +2\ +40\ +32.0\ s\ +2.000\ kJ\ ±0.20\ %\ +62.5.?\ W$ ]]
-    [[ ${lines[3]} == "(unmarked) "* && ${lines[4]} == "(idle) "* ]]
-    run -0 report -S 2026-01-01 --by region --sort energy --top 1 --csv
-    [[ $output == $'region,jobs,count,time_s,energy_j,power_w\na/b,2,40,32,2000,62.5' ]]
-    run -0 report -S 2026-01-01 --by user,region --json
-    [[ $(jq -r .by <<<"$output") == user,region ]]
-    [[ $(rows_by_region "user region jobs steps records count energy_j uncertainty_j package_j") == '["anna","a",1,2,3,30,300,60,300]
-["anna","a/b",1,2,3,30,1400,3,1400]
-["anna","(idle)",1,2,3,0,600,6,600]
-["bert","a",1,1,1,10,100,20,100]
-["bert","a/b",1,1,1,10,600,1,600]
-["bert","(unmarked)",1,1,1,0,200,2,200]' ]]
-    "$apapi" import --db "$db" --acct-dir "$acct"
-    report -S 2026-01-01 --by user,region --json >"$BATS_TEST_TMPDIR/from_files"
-    run -0 "$apapi" report --db "$db" -S 2026-01-01 --by user,region --json
-    cmp "$BATS_TEST_TMPDIR/from_files" - <<<"$output"
-    run -0 report --by region -j 17.1 --json
-    [[ $(rows_by_region) == '["a",1,10,8,100,12.5]
-["a/b",1,10,8,400,50]
-["(idle)",1,0,10,200,20]' ]]
-    run -0 report -S 2026-01-01 --by region --state failed --json
-    [[ $(rows_by_region "region energy_j state complete") == '["a",100,null,true]
-["a/b",600,null,true]
-["(unmarked)",200,null,true]' ]]
-    run -0 report -S 2026-01-01 --by user --json # has nothing of a region
-    [[ $(jq '[.rows[] | has("region", "count", "time_s")] | any' <<<"$output") == false ]]
-}
-
-@test "a report by region: unknown energy, names, no region, and what is not possible" {
-    record 17 0 n1 0 10 100 "$(with_regions 700) | .regions[1].name = \"(idle)\""
-    record 18 0 n1 20 10 100 "$(with_regions 300) | .regions[0] |= del(.domains)"
-    run -0 report -S 2026-01-01 --by region --json
-    [[ $(rows_by_region "region jobs energy_j power_w missing_domains") == '["(idle)",1,100,12.5,null]
-["a",1,100,12.5,null]
-["a/b",2,700,43.75,"package"]
-["(idle)",2,400,20,null]' ]]
-    record 20 0 n1 50 10 100
-    complains 1 'apapi report: no region in the records of these jobs' report --by region -j 20
-    complains 1 'apapi report: no job found' report --by region -j 21
-    complains 2 '*--by=day,region: regions are of whole records, which are not divided by day*' report --by day,region
-    complains 2 '*valid are job, step, node, or a list of user, account, partition, qos, cluster, day and region*' report --by regions
 }
 
 @test "energy that one node does not know is not known" {

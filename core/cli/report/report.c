@@ -26,8 +26,7 @@
 #define CURVES_MAX (32 << 20) /* bytes */
 #define NAMED_CURVES_MAX (64 << 20)
 
-/* PARSABLE ends each line with '|', as sacct's -p. */
-enum report_form { REPORT_TABLE, REPORT_CSV, REPORT_PARSABLE, REPORT_PARSABLE2, REPORT_JSON };
+enum report_form { REPORT_TABLE, REPORT_CSV, REPORT_PARSABLE, REPORT_JSON };
 
 struct report {
     struct query query;
@@ -66,8 +65,7 @@ static const struct {
 static const char *const groups[] = {
     [REPORT_GROUP_USER] = "user",           [REPORT_GROUP_ACCOUNT] = "account",
     [REPORT_GROUP_PARTITION] = "partition", [REPORT_GROUP_QOS] = "qos",
-    [REPORT_GROUP_CLUSTER] = "cluster",     [REPORT_GROUP_DAY] = "day",
-    [REPORT_GROUP_REGION] = "region"};
+    [REPORT_GROUP_CLUSTER] = "cluster",     [REPORT_GROUP_DAY] = "day"};
 
 /* "job", "step", "node", or a list of what the jobs of a row have in common, "user,account". */
 static int set_by(void *target, const char *text, struct apapi_error *err)
@@ -96,7 +94,7 @@ static int set_by(void *target, const char *text, struct apapi_error *err)
         if (group == REPORT_GROUPS) {
             return apapi_fail(err, EINVAL,
                               "--by=%.40s: valid are job, step, node, or a list of user, account, "
-                              "partition, qos, cluster, day and region",
+                              "partition, qos, cluster and day",
                               text);
         }
         if (has[group]) {
@@ -106,14 +104,7 @@ static int set_by(void *target, const char *text, struct apapi_error *err)
         found[count++] = (enum report_group)group;
         word += size;
     }
-    if (has[REPORT_GROUP_DAY] && has[REPORT_GROUP_REGION]) {
-        return apapi_fail(err, EINVAL,
-                          "--by=%.40s: regions are of whole records, which are not divided by day",
-                          text);
-    }
-    ledger->by = has[REPORT_GROUP_REGION] ? REPORT_BY_REGION
-                 : has[REPORT_GROUP_DAY]  ? REPORT_BY_DAY
-                                          : REPORT_BY_GROUP;
+    ledger->by = has[REPORT_GROUP_DAY] ? REPORT_BY_DAY : REPORT_BY_GROUP;
     ledger->group_count = count;
     memcpy(ledger->groups, found, count * sizeof *found);
     return 0;
@@ -269,7 +260,7 @@ static void put_plain_row(const struct report *report, const struct report_row *
         }
         fputs(clean, stdout);
     }
-    puts(report->form == REPORT_PARSABLE ? "|" : "");
+    putchar('\n');
 }
 
 static int put_json_row(const struct report *report, const struct report_row *row)
@@ -350,11 +341,6 @@ static void list_fields(bool numbers_only)
     fprintf(stderr, "valid are: %s\n", names);
 }
 
-static int set_states(void *report, const char *text, struct apapi_error *err)
-{
-    return report_states_parse(text, &((struct report *)report)->ledger.states, err);
-}
-
 static int report_command_set_units(void *report, const char *text, struct apapi_error *err)
 {
     return report_unit_parse(text, &((struct report *)report)->format.unit, err);
@@ -373,13 +359,10 @@ static const struct option_row rows[] = {
     {'j', "jobs", "=JOB[.STEP],...", "17 (also an array), 17.batch, 17_3, 17+1",
      TO_TEXT(struct report, query.jobs)},
     {OPTION_ROWS_OF(struct report, query, query_filter_rows)},
-    {'s', "state", "=STATE,...", "jobs whose tasks completed (CD) or failed (F)",
-     TO_CALL(set_states)},
     {0, "by", "=WHAT",
      "job, step, node, or a list of user, account, partition, qos,\n"
-     "cluster, day and region",
+     "cluster and day",
      TO_CALL(set_by)},
-    {'X', "allocations", NULL, "the same as --by=job", TO_CALL(set_by)},
     {'o', "format", "=FIELD[%WIDTH],...", "columns; --helpformat lists them",
      TO_TEXT(struct report, format_text)},
     {0, "helpformat", NULL, NULL, TO_FLAG(struct report, help_format)},
@@ -394,8 +377,7 @@ static const struct option_row rows[] = {
      TO_COUNT(struct report, top)},
     {0, "json", NULL, ", ", TO_VALUE(struct report, form, REPORT_JSON)},
     {0, "csv", NULL, ", ", TO_VALUE(struct report, form, REPORT_CSV)},
-    {'P', "parsable2", NULL, ", ", TO_VALUE(struct report, form, REPORT_PARSABLE2)},
-    {'p', "parsable", NULL, "for programs", TO_VALUE(struct report, form, REPORT_PARSABLE)},
+    {'P', "parsable2", NULL, "for programs", TO_VALUE(struct report, form, REPORT_PARSABLE)},
     {'n', "noheader", NULL, "no line of titles", TO_FLAG(struct report, no_header)},
     {OPTION_ROWS_OF(struct report, query, query_source_rows)},
     {0}};
@@ -416,10 +398,8 @@ static int set_format(struct report *report, struct apapi_error *err)
 {
     static struct report_field share;
     const struct report_ledger *ledger = &report->ledger;
-    bool region = ledger->by == REPORT_BY_REGION;
     bool grouped = ledger->group_count > 0;
-    const char *fields =
-        region ? ",jobs,count,time,energy,power" : ",jobs,elapsed,energy,power,measured";
+    const char *fields = ",jobs,elapsed,energy,power,measured";
     const char *list = report->format_text;
     char all[NAMES_SIZE];
 
@@ -431,8 +411,8 @@ static int set_format(struct report *report, struct apapi_error *err)
         list = all;
     } else if (!list) {
         snprintf(all, sizeof all, "%s%s%s%s", grouped ? report->by : "", fields,
-                 !region && !isnan(report->rates.co2_g_per_kwh) ? ",co2" : "",
-                 !region && !isnan(report->rates.price_per_kwh) ? ",cost" : "");
+                 isnan(report->rates.co2_g_per_kwh) ? "" : ",co2",
+                 isnan(report->rates.price_per_kwh) ? "" : ",cost");
         list = all;
     }
     report->format.currency = report->rates.currency;
@@ -460,13 +440,6 @@ static int report_command_prepare(struct report *report)
     if (rates_read(query->config, &report->rates, &err)) {
         return command_fail(COMMAND, "%s", err.text);
     }
-    if (ledger->states && ledger->by == REPORT_BY_NODE) {
-        return command_refuse(COMMAND, "--state is of jobs: not with --by=node");
-    }
-    if (report->shares && ledger->by == REPORT_BY_REGION) {
-        return command_refuse(COMMAND,
-                              "--energy=share: regions have no share; not with --by=region");
-    }
     if (set_format(report, &err)) {
         bool unknown = errno != ERANGE;
 
@@ -482,7 +455,6 @@ static int report_command_prepare(struct report *report)
     /* Of all records together, curves take no more room; without -j there may be millions. */
     ledger->store.curve_max = query->jobs ? NAMED_CURVES_MAX : CURVES_MAX;
     ledger->store.shares = report->shares;
-    ledger->store.curveless = ledger->by == REPORT_BY_REGION;
     ledger->store.mixed = ledger->by == REPORT_BY_NODE;
     ledger->store.lists = ledger->by != REPORT_BY_NODE && ledger->by != REPORT_BY_DAY;
     return query->nodes && report_ledger_ask(ledger, query->nodes)
@@ -566,9 +538,7 @@ static int print_report(struct report *report)
 
     if (order && count == 0) {
         free(order);
-        return command_fail(COMMAND, ledger->store.piece_count > 0 && ledger->by == REPORT_BY_REGION
-                                         ? "no region in the records of these jobs"
-                                         : "no job found");
+        return command_fail(COMMAND, "no job found");
     }
     if (result == 0 && report->sort) {
         result = report_sort(ledger, report->sort, &report->rates, order, count);
@@ -625,7 +595,7 @@ int report_command(int argc, char **argv)
     }
     status = records_begin(query);
     status = status ? status : report_command_prepare(&report);
-    query->brief = report.shares || report.ledger.by == REPORT_BY_REGION ? NULL : &brief;
+    query->brief = report.shares ? NULL : &brief;
     status = status ? status : records_read(query, take_record, &report.ledger);
     status = records_end(query, status ? status : print_report(&report));
     report_ledger_free(&report.ledger);

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <time.h>
 
 #include "base/array.h"
@@ -12,65 +11,7 @@
 #include "base/hostlist.h"
 #include "cli/totals/totals.h"
 #include "record/record.h"
-#include "render/regions.h"
 #include "sum/members.h"
-
-/* --- how jobs ended --------------------------------------------------------------------------- */
-
-static const struct {
-    unsigned state;
-    const char *name, *brief;
-} states[] = {{REPORT_STATE_COMPLETED, "COMPLETED", "CD"}, {REPORT_STATE_FAILED, "FAILED", "F"}};
-#define STATES COUNT_OF(states)
-
-int report_states_parse(const char *text, unsigned *found, struct apapi_error *err)
-{
-    unsigned all = 0;
-
-    for (const char *word = text;; word++) {
-        size_t size = strcspn(word, ",");
-        unsigned state = 0;
-
-        for (size_t i = 0; i < STATES; i++) {
-            if ((strlen(states[i].name) == size && strncasecmp(states[i].name, word, size) == 0) ||
-                (strlen(states[i].brief) == size &&
-                 strncasecmp(states[i].brief, word, size) == 0)) {
-                state = states[i].state;
-            }
-        }
-        if (!state) {
-            return apapi_fail(err, EINVAL,
-                              "--state=%.40s: records know completed (CD) and failed (F); sacct -s "
-                              "finds the jobs of other states, -j takes them",
-                              text);
-        }
-        all |= state;
-        word += size;
-        if (*word == '\0') {
-            *found = all;
-            return 0;
-        }
-    }
-}
-
-unsigned report_state_of(uint32_t code, uint32_t signal)
-{
-    if (code == APAPI_UNKNOWN) {
-        return 0;
-    }
-    return code == 0 && (signal == 0 || signal == APAPI_UNKNOWN) ? REPORT_STATE_COMPLETED
-                                                                 : REPORT_STATE_FAILED;
-}
-
-const char *report_state_name(unsigned state)
-{
-    for (size_t i = 0; i < STATES; i++) {
-        if (states[i].state == state) {
-            return states[i].name;
-        }
-    }
-    return "";
-}
 
 #define DAYS_MAX 4000 /* parts of one record, divided by day */
 
@@ -78,16 +19,19 @@ const char *report_state_name(unsigned state)
 
 /* @return its number; POOL_NONE: out of memory */
 static uint32_t put_identity(struct report_ledger *ledger, const struct apapi_identity *id,
-                             const char *day, const char *region)
+                             const char *day)
 {
     struct report_identity identity = {.uid = id->uid, .verified = id->verified};
     char job_id[JOB_ID_SIZE], key[16 * REPORT_WORDS];
-    const char *const words[REPORT_WORDS] = {
-        [REPORT_USER] = id->user,           [REPORT_ACCOUNT] = id->account,
-        [REPORT_PARTITION] = id->partition, [REPORT_QOS] = id->qos,
-        [REPORT_CLUSTER] = id->cluster,     [REPORT_DAY] = day,
-        [REPORT_REGION] = region,           [REPORT_JOB_ID] = job_id,
-        [REPORT_JOB_NAME] = id->job_name,   [REPORT_NAME] = id->name};
+    const char *const words[REPORT_WORDS] = {[REPORT_USER] = id->user,
+                                             [REPORT_ACCOUNT] = id->account,
+                                             [REPORT_PARTITION] = id->partition,
+                                             [REPORT_QOS] = id->qos,
+                                             [REPORT_CLUSTER] = id->cluster,
+                                             [REPORT_DAY] = day,
+                                             [REPORT_JOB_ID] = job_id,
+                                             [REPORT_JOB_NAME] = id->job_name,
+                                             [REPORT_NAME] = id->name};
     size_t length = (size_t)snprintf(key, sizeof key, "%x%c", id->uid, id->verified ? '+' : '-');
     uint32_t number;
 
@@ -111,15 +55,10 @@ static uint32_t put_identity(struct report_ledger *ledger, const struct apapi_id
 static int put_part(struct report_ledger *ledger, const struct apapi_record *record,
                     const struct sum_part *part, const char *day, uint64_t digest)
 {
-    char region[APAPI_REGION_PATH_SIZE + 8] = "";
     struct sum_piece *piece;
     uint32_t identity = pool_put(&ledger->store.texts, ""); /* the first one has the number 0 */
 
-    if (part && part->region) {
-        snprintf(region, sizeof region, "%c%s", 'a' + (int)part->region->kind,
-                 table_region_label(part->region));
-    }
-    identity = identity == POOL_NONE ? identity : put_identity(ledger, &record->id, day, region);
+    identity = identity == POOL_NONE ? identity : put_identity(ledger, &record->id, day);
     if (identity == POOL_NONE || sum_add(&ledger->store, record, part)) {
         errno = ENOMEM;
         return -1;
@@ -185,11 +124,6 @@ int report_ledger_add(struct report_ledger *ledger, const struct apapi_record *r
     for (int days = 0; divides && result == 0 && next_day(&record->measurement, days, &part, day);
          days++) {
         result = put_part(ledger, record, &part, day, digest);
-    }
-    for (size_t i = 0; i < record->regions.count && ledger->by == REPORT_BY_REGION && result == 0;
-         i++) {
-        result = put_part(ledger, record, &(struct sum_part){.region = &record->regions.list[i]},
-                          "", digest);
     }
     return result;
 }
@@ -334,8 +268,7 @@ static int compare_buckets(const struct report_ledger *ledger, const struct sum_
     if (order == 0 && ledger->by == REPORT_BY_STEP) {
         return compare_texts(ledger, a->step, b->step);
     }
-    order = order ? order : compare_texts(ledger, words[REPORT_DAY], others[REPORT_DAY]);
-    return order ? order : compare_texts(ledger, words[REPORT_REGION], others[REPORT_REGION]);
+    return order ? order : compare_texts(ledger, words[REPORT_DAY], others[REPORT_DAY]);
 }
 
 static int compare_parts(const void *left, const void *right, void *context)
@@ -378,11 +311,6 @@ static int find_buckets(struct report_ledger *ledger)
 static const struct sum_piece *first_piece(const struct report_ledger *ledger, size_t bucket)
 {
     return &ledger->store.pieces[ledger->order[ledger->buckets[bucket].first]];
-}
-
-static uint32_t region_of(const struct report_ledger *ledger, size_t bucket)
-{
-    return ledger->identities[first_piece(ledger, bucket)->mark].words[REPORT_REGION];
 }
 
 /* --- runs of jobs that were requeued -------------------------------------------------------- */
@@ -434,27 +362,15 @@ static int find_runs(struct report_ledger *ledger, struct report_bucket *buckets
     return result ? -1 : 0;
 }
 
-/* @return the job of a region: that of its time, of the buckets before the first with a region */
-static const struct report_bucket *job_of(const struct report_ledger *ledger, size_t first,
-                                          size_t end, size_t region)
-{
-    while (end - 1 > first &&
-           first_piece(ledger, end - 1)->start_ns > first_piece(ledger, region)->start_ns) {
-        end--;
-    }
-    return &ledger->buckets[end - 1];
-}
-
-/* Find out about a job and its regions, which come last. @return the next one; 0: out of memory */
+/* Find out about a job. @return where the next one begins; 0: out of memory */
 static size_t conclude_job(struct report_ledger *ledger, size_t first)
 {
     struct report_bucket *buckets = ledger->buckets;
     const struct sum_piece *piece = first_piece(ledger, first);
-    size_t end = first, next, batches = 0;
+    size_t end = first, batches = 0;
     bool requeued = false;
 
-    for (; end < ledger->bucket_count && !region_of(ledger, end) &&
-           compare_jobs(ledger, piece, first_piece(ledger, end)) == 0;
+    for (; end < ledger->bucket_count && compare_jobs(ledger, piece, first_piece(ledger, end)) == 0;
          end++) {
         if (identify(ledger, &buckets[end])) {
             return 0;
@@ -466,20 +382,11 @@ static size_t conclude_job(struct report_ledger *ledger, size_t first)
         find_runs(ledger, buckets + first, end - first)) {
         return 0;
     }
-    for (next = end; next < ledger->bucket_count && region_of(ledger, next); next++) {
-        const struct report_bucket *job = job_of(ledger, first, end, next);
-
-        memcpy(buckets[next].words, job->words, sizeof job->words);
-        buckets[next].words[REPORT_REGION] = region_of(ledger, next);
-        buckets[next].code = job->code;
-        buckets[next].signal = job->signal;
-    }
-    return next;
+    return end;
 }
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
-/* Names of regions sort before the other kinds, and no name equals one of them. */
 static int compare_rows(const void *left, const void *right, void *context)
 {
     const struct report_ledger *ledger = context;
@@ -530,7 +437,6 @@ static int sort_parts(struct report_ledger *ledger)
 /* Sums are identical to the last digit in any order of the records. */
 uint32_t *report_ledger_rows(struct report_ledger *ledger, size_t *count)
 {
-    bool regions = ledger->by == REPORT_BY_REGION;
     uint32_t *rows = NULL;
 
     if (sort_parts(ledger)) {
@@ -547,9 +453,7 @@ uint32_t *report_ledger_rows(struct report_ledger *ledger, size_t *count)
     for (uint32_t i = 0; i < ledger->bucket_count && ledger->rows; i++) {
         const struct report_bucket *bucket = &ledger->buckets[i];
 
-        ledger->rows[ledger->row_count] = i;
-        ledger->row_count +=
-            report_bucket_counts(ledger, i) && regions == (bucket->words[REPORT_REGION] != 0);
+        ledger->rows[i] = i;
         for (size_t k = 0; k < bucket->count; k++) {
             ledger->store.pieces[ledger->order[bucket->first + k]].mark = i;
         }
@@ -558,9 +462,9 @@ uint32_t *report_ledger_rows(struct report_ledger *ledger, size_t *count)
         free(rows);
         return NULL;
     }
-    qsort_r(ledger->rows, ledger->row_count, sizeof *ledger->rows, compare_rows, ledger);
+    qsort_r(ledger->rows, ledger->bucket_count, sizeof *ledger->rows, compare_rows, ledger);
     *count = 0;
-    for (uint32_t i = 0; i < ledger->row_count; i++) {
+    for (uint32_t i = 0; i < ledger->bucket_count; i++) {
         if (i == 0 || !report_ledger_same_row(ledger, i - 1, i)) {
             rows[(*count)++] = i;
         }

@@ -24,7 +24,6 @@ static const struct report_field fields[] = {
     {"stepid", REPORT_BUFFER, 12, ROW(step_id), "job and step; --by step"},
     {"day", REPORT_TEXT, 10, ROW(words[REPORT_DAY]), "local day; --by day"},
     {"node", REPORT_TEXT, 12, ROW(node), "name of the node; --by node"},
-    {"region", REPORT_TEXT, 24, ROW(words[REPORT_REGION]), "name of the region; --by region"},
     {"cluster", REPORT_TEXT, 10, ROW(words[REPORT_CLUSTER]), "name of the cluster"},
     {"user", REPORT_TEXT, 9, ROW(words[REPORT_USER]), "user who ran it"},
     {"account", REPORT_TEXT, 10, ROW(words[REPORT_ACCOUNT]), "account of the job"},
@@ -39,8 +38,6 @@ static const struct report_field fields[] = {
     {"start", REPORT_MOMENT, TIME_WIDTH, ROW(start_ns), "first reading, local time"},
     {"end", REPORT_MOMENT, TIME_WIDTH, ROW(end_ns), "last reading"},
     {"elapsed", REPORT_SECONDS, 11, ROW(elapsed_s), "from first to last reading; sum over jobs"},
-    {"count", REPORT_COUNT, 8, ROW(count), "passes through the region; --by region"},
-    {"time", REPORT_DURATION, 10, ROW(time_s), "of all threads in the region; --by region"},
     {"energy", REPORT_ENERGY, ENERGY_WIDTH, ROW(energy_j), "package + dram + gpu"},
     {"uncertainty", REPORT_ENERGY, ENERGY_WIDTH + 1, ROW(uncertainty_j),
      "of energy, above or below, but for that of the meters"},
@@ -261,9 +258,6 @@ static void row_fields_put_number(const struct report_field *field, const struct
     case REPORT_SECONDS:
         report_elapsed_text(text, size, value);
         break;
-    case REPORT_DURATION:
-        units_short(text, size, value);
-        break;
     case REPORT_PERCENT: /* 100 % means that nothing is missing */
         snprintf(text, size, "%.1f %%", floor(value * 10 + 1e-6) / 10);
         break;
@@ -327,9 +321,11 @@ void report_field_plain(const struct report_field *field, const struct report_ro
 void report_field_key(const struct report_field *field, enum report_unit unit, char *key,
                       size_t size)
 {
-    static const char *const suffixes[] = {
-        [REPORT_POWER] = "w",     [REPORT_SECONDS] = "s", [REPORT_DURATION] = "s",
-        [REPORT_PERCENT] = "pct", [REPORT_MASS] = "g",    [REPORT_FLAG] = NULL};
+    static const char *const suffixes[] = {[REPORT_POWER] = "w",
+                                           [REPORT_SECONDS] = "s",
+                                           [REPORT_PERCENT] = "pct",
+                                           [REPORT_MASS] = "g",
+                                           [REPORT_FLAG] = NULL};
     const char *suffix = field->kind == REPORT_ENERGY ? units[unit].suffix : suffixes[field->kind];
 
     snprintf(key, size, "%s%s%s", field->name, suffix ? "_" : "", suffix ? suffix : "");

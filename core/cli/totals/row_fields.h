@@ -5,13 +5,12 @@
 
 enum report_kind {
     REPORT_TEXT,
-    REPORT_LIST,     /* char *, allocated */
-    REPORT_BUFFER,   /* char[] */
-    REPORT_COUNT,    /* this and the following: double, NaN: unknown */
-    REPORT_ENERGY,   /* J */
-    REPORT_POWER,    /* W */
-    REPORT_SECONDS,  /* s */
-    REPORT_DURATION, /* s, which may be short */
+    REPORT_LIST,    /* char *, allocated */
+    REPORT_BUFFER,  /* char[] */
+    REPORT_COUNT,   /* this and the following: double, NaN: unknown */
+    REPORT_ENERGY,  /* J */
+    REPORT_POWER,   /* W */
+    REPORT_SECONDS, /* s */
     REPORT_PERCENT,
     REPORT_MASS, /* g */
     REPORT_MONEY,

@@ -14,7 +14,6 @@
 #include "cli/totals/row_fields.h"
 #include "cli/totals/totals.h"
 #include "record/record.h"
-#include "render/regions.h"
 #include "sum/members.h"
 
 #define PCT 100
@@ -244,8 +243,10 @@ static void rows_put_job(const struct row_sum *sum)
 
     snprintf(row->job_id, sizeof row->job_id, "%s", sum->job_id);
     row->restarts = bucket->restarts == APAPI_UNKNOWN ? (double)NAN : bucket->restarts;
-    row->state = report_state_name(report_state_of(bucket->code, bucket->signal));
     if (bucket->code != APAPI_UNKNOWN) {
+        bool good = bucket->code == 0 && (bucket->signal == 0 || bucket->signal == APAPI_UNKNOWN);
+
+        row->state = good ? "COMPLETED" : "FAILED"; /* records do not know Slurm's other states */
         snprintf(row->exit, sizeof row->exit, "%u:%u", bucket->code,
                  bucket->signal == APAPI_UNKNOWN ? 0 : bucket->signal);
     }
@@ -311,52 +312,6 @@ void report_row_free(struct report_row *row)
     row->nodelist = row->missing_nodes = NULL;
 }
 
-/* --- rows by region --------------------------------------------------------------------------- */
-
-/* The energies of a region's pieces add up. */
-static void add_region_piece(struct row_sum *sum, const struct sum_piece *piece)
-{
-    const struct sum_domain *domain = sum->ledger->store.domains + piece->domain_at;
-    int64_t end_ns = piece->start_ns + (int64_t)piece->elapsed_ns;
-    struct report_row *row = sum->row;
-
-    row->start_ns =
-        row->end_ns == 0 || piece->start_ns < row->start_ns ? piece->start_ns : row->start_ns;
-    row->end_ns = end_ns > row->end_ns ? end_ns : row->end_ns;
-    row->count = known_plus(row->count, (double)piece->passes);
-    row->time_s = known_plus(row->time_s, (double)piece->inside_ns / NS_PER_S);
-    for (size_t i = 0; i < piece->domain_count; i++, domain++) {
-        row->domain_j[domain->domain] = known_plus(row->domain_j[domain->domain], domain->energy_j);
-        if (apapi_domain_adds_up(domain->domain)) {
-            sum_plus(domain->energy_j, domain->uncertainty_j, &row->energy_j, &row->uncertainty_j);
-        }
-    }
-    sum->missing_domains |= domain_list_adding_up(piece->unknown_domains);
-}
-
-static void add_region(struct row_sum *sum)
-{
-    const struct sum_entry *list = sum->entries.list;
-
-    sum->row->jobs++;
-    for (size_t i = 0; i < sum->entries.count; i++) {
-        sum->row->steps += i == 0 || list[i].piece->step != list[i - 1].piece->step;
-        add_region_piece(sum, list[i].piece);
-    }
-}
-
-static void conclude_region(const struct row_sum *sum)
-{
-    struct report_row *row = sum->row;
-
-    row->words[REPORT_REGION]++; /* after its kind */
-    domain_list_text(sum->missing_domains, ",", row->missing_domains);
-    row->power_w = row->time_s > 0 ? row->energy_j / row->time_s : NAN;
-    row->complete = row->incomplete == 0;
-    row->missing = row->elapsed_s = row->shareless = row->with_idle = row->max_power_w = NAN;
-    row->reason = NULL;
-}
-
 /* --- a row ------------------------------------------------------------------------------------ */
 
 static int rows_add_bucket(struct row_sum *sum)
@@ -369,12 +324,8 @@ static int rows_add_bucket(struct row_sum *sum)
     if (result == 0) {
         rows_add_pieces(sum);
     }
-    if (result == 0 && ledger->by == REPORT_BY_REGION) {
-        add_region(sum);
-    } else if (result == 0) {
-        result = sum_bucket(sum);
-    }
-    if (result == 0 && ledger->by != REPORT_BY_REGION) {
+    result = result || sum_bucket(sum) ? -1 : 0;
+    if (result == 0) {
         if (ledger->by == REPORT_BY_JOB || ledger->by == REPORT_BY_STEP) {
             rows_put_job(sum);
         } else if (ledger->by == REPORT_BY_NODE) {
@@ -397,15 +348,15 @@ int report_ledger_sum(const struct report_ledger *ledger, uint32_t row_at,
     row->jobs = row->steps = row->records = row->incomplete = row->missing = row->delayed = 0;
     row->elapsed_s = 0;
     row->shareless = row->with_idle = ledger->store.shares ? 0 : NAN;
-    for (uint32_t at = row_at; at < ledger->row_count && report_ledger_same_row(ledger, row_at, at);
-         at++) {
+    for (uint32_t at = row_at;
+         at < ledger->bucket_count && report_ledger_same_row(ledger, row_at, at); at++) {
         sum.bucket = &ledger->buckets[ledger->rows[at]];
         if (rows_add_bucket(&sum)) {
             report_row_free(row);
             return -1;
         }
     }
-    (ledger->by == REPORT_BY_REGION ? conclude_region : rows_conclude)(&sum);
+    rows_conclude(&sum);
     return 0;
 }
 
@@ -427,7 +378,7 @@ int report_sort(const struct report_ledger *ledger, const struct report_field *f
                 const struct rates *rates, uint32_t *order, size_t count)
 {
     const struct report_view view = {.rates = rates};
-    double *values = calloc(ledger->row_count + 1, sizeof *values);
+    double *values = calloc(ledger->bucket_count + 1, sizeof *values);
     int result = values ? 0 : -1;
 
     for (size_t i = 0; i < count && result == 0; i++) {
@@ -524,23 +475,19 @@ static int shared_add_node(const struct sum_store *store, uint32_t *numbers, siz
 int report_ledger_shared(const struct report_ledger *ledger, double *shared_j)
 {
     const struct sum_store *store = &ledger->store;
+    size_t count = store->piece_count;
     uint32_t *numbers;
-    size_t count = 0;
     int result = 0;
 
     *shared_j = 0;
-    if (ledger->by == REPORT_BY_NODE || ledger->by == REPORT_BY_STEP ||
-        ledger->by == REPORT_BY_REGION || store->shares) {
-        return 0; /* rows are not added up, or only steps of one job are, regions, or shares */
+    if (ledger->by == REPORT_BY_NODE || ledger->by == REPORT_BY_STEP || store->shares) {
+        return 0; /* rows are not added up, or only steps of one job are, or shares */
     }
-    numbers = calloc(store->piece_count + 1, sizeof *numbers);
-    for (size_t i = 0; numbers && i < store->piece_count; i++) {
-        numbers[count] = ledger->order[i];
-        count += report_bucket_counts(ledger, store->pieces[ledger->order[i]].mark);
+    numbers = sum_numbers(ledger->order, count);
+    if (!numbers) {
+        return -1;
     }
-    if (count > 0) {
-        qsort_r(numbers, count, sizeof *numbers, shared_compare, store->pieces);
-    }
+    qsort_r(numbers, count, sizeof *numbers, shared_compare, store->pieces);
     for (size_t first = 0, same; first < count && result == 0; first += same) {
         bool overlap;
 
@@ -548,5 +495,5 @@ int report_ledger_shared(const struct report_ledger *ledger, double *shared_j)
         result = overlap ? shared_add_node(store, numbers + first, same, shared_j) : 0;
     }
     free(numbers);
-    return numbers ? result : -1;
+    return result;
 }

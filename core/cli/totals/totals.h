@@ -9,18 +9,6 @@
 #include "record/record.h"
 #include "sum/sum.h"
 
-/* How a job's tasks ended, as bits. Records do not know Slurm's other states. */
-enum { REPORT_STATE_COMPLETED = 1, REPORT_STATE_FAILED = 2 };
-
-/** "completed,F", case-insensitive. @return 0; -1 with errno EINVAL. */
-int report_states_parse(const char *text, unsigned *states, struct apapi_error *err);
-
-/** From exit status and signal. @return 0: not known. */
-unsigned report_state_of(uint32_t code, uint32_t signal);
-
-/** @return its name in sacct; "" for 0. */
-const char *report_state_name(unsigned state);
-
 /*
  * Sums of records by key, and the rows of a report, each of which is one of these sums or several
  * of them.
@@ -31,8 +19,7 @@ enum report_by {
     REPORT_BY_STEP,
     REPORT_BY_NODE,
     REPORT_BY_GROUP, /* sums of jobs */
-    REPORT_BY_DAY,   /* the same, with jobs divided at midnight */
-    REPORT_BY_REGION /* regions of the same name, in jobs of the same group */
+    REPORT_BY_DAY    /* the same, with jobs divided at midnight */
 };
 
 /** Members that the jobs of a row have in common. */
@@ -43,7 +30,6 @@ enum report_group {
     REPORT_GROUP_QOS,
     REPORT_GROUP_CLUSTER,
     REPORT_GROUP_DAY,
-    REPORT_GROUP_REGION,
     REPORT_GROUPS
 };
 
@@ -55,7 +41,6 @@ enum {
     REPORT_QOS,
     REPORT_CLUSTER,
     REPORT_DAY,
-    REPORT_REGION, /* its kind and its name */
     REPORT_JOB_ID,
     REPORT_JOB_NAME,
     REPORT_NAME,
@@ -69,7 +54,7 @@ struct report_identity {
     bool verified; /* Slurm says so */
 };
 
-/** Parts of records that are one sum: a job, or what it did in a step, on a day or in a region. */
+/** Parts of records that are one sum: a job, or what it did in a step or on a day. */
 struct report_bucket {
     uint32_t first, count; /* in `order` */
     uint32_t words[REPORT_WORDS];
@@ -81,7 +66,6 @@ struct report_ledger {
     enum report_by by;
     enum report_group groups[REPORT_GROUPS]; /* in the order of the rows */
     size_t group_count;                      /* 0: a row is one bucket */
-    unsigned states;                         /* of the jobs that count; 0: all */
     struct sum_store store; /* its settings are the caller's; a piece's mark is its identity, and
                                its bucket after report_ledger_rows() */
     struct pool identity_keys;
@@ -89,11 +73,10 @@ struct report_ledger {
     size_t identity_room;
     struct namelist asked; /* nodes whose records were read, sorted; empty: all */
     /* after report_ledger_rows(): */
-    uint32_t *order;               /* the pieces, by cluster, job, user, and step, day or region */
+    uint32_t *order;               /* the pieces, by cluster, job, user, and step or day */
     struct report_bucket *buckets; /* in this order */
     size_t bucket_count, bucket_room;
-    uint32_t *rows; /* buckets that count, those of a row together */
-    size_t row_count;
+    uint32_t *rows; /* buckets, those of a row together */
 };
 
 /** A row. Values that are unknown, or differ within it, are "", 0 or NaN. The ledger owns texts. */
@@ -101,7 +84,6 @@ struct report_row {
     const char *words[REPORT_WORDS]; /* but REPORT_JOB_ID */
     const char *reason;              /* of the first incomplete record */
     const char *node;                /* by node */
-    double count, time_s;            /* by region: passes; time of all threads */
     const char *state;
     char job_id[32], step_id[80], exit[32];
     char *nodelist, *missing_nodes; /* NULL: not requested, or none */
@@ -153,14 +135,6 @@ uint32_t *report_ledger_rows(struct report_ledger *ledger, size_t *count);
 
 /** @return whether two positions in `rows` are of the same row. */
 bool report_ledger_same_row(const struct report_ledger *ledger, uint32_t at, uint32_t other);
-
-/** @return whether a bucket counts: its job has the wanted state. */
-static inline bool report_bucket_counts(const struct report_ledger *ledger, uint32_t bucket)
-{
-    const struct report_bucket *job = &ledger->buckets[bucket];
-
-    return !ledger->states || (ledger->states & report_state_of(job->code, job->signal));
-}
 
 /** The pieces of a bucket, see sum_gather(). */
 static inline int report_bucket_gather(const struct report_ledger *ledger,
