@@ -57,8 +57,7 @@ static const struct {
     compare_f compare;
 } formats[] = {{"table", report_table, compare_table},
                {"json", report_json, compare_json},
-               {"csv", report_csv, NULL},
-               {"classic", report_classic, NULL}};
+               {"csv", report_csv, NULL}};
 
 /* Print what is wrong. @return `status` */
 static int complain(int status, const char *text)
@@ -97,8 +96,7 @@ static int set_form(void *target, const char *text, struct apapi_error *err)
             return 0;
         }
     }
-    return apapi_fail(err, EINVAL, "unknown format '%.60s'; available: table, json, csv, classic",
-                      text);
+    return apapi_fail(err, EINVAL, "unknown format '%.60s'; available: table, json, csv", text);
 }
 
 static int options_set_number(unsigned *number, const char *option, const char *text,
@@ -139,7 +137,7 @@ static const struct option_row option_rows[] = {
     {'c', "components", " LIST", components_help, TO_CALL(set_components)},
     {'t', "intervals", " LIST", "time between two readings: 100ms, or nvml:250ms:ipmi:3s",
      TO_CALL(set_intervals)},
-    {'f', "format", " FORM", "table (default), json, csv or classic", TO_CALL(set_form)},
+    {'f', "format", " FORM", "table (default), json or csv", TO_CALL(set_form)},
     {'o', "output", " FILE", "report to FILE instead of standard error",
      TO_TEXT(struct options, output)},
     {0, "trace", " FILE", "write every reading to FILE as CSV", TO_TEXT(struct options, trace)},

@@ -42,9 +42,6 @@ int report_json(FILE *out, const struct report *report, struct apapi_error *err)
 /** A line of names and units, then a line for each number, domain and event of each run. */
 int report_csv(FILE *out, const struct report *report, struct apapi_error *err);
 
-/** In the format of the original atime. */
-int report_classic(FILE *out, const struct report *report, struct apapi_error *err);
-
 /** Two programs that were run in turn, for people and as JSON: each of them, and the difference. */
 int compare_table(FILE *out, const struct report reports[2], struct apapi_error *err);
 int compare_json(FILE *out, const struct report reports[2], struct apapi_error *err);

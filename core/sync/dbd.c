@@ -10,15 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <time.h>
 
-#include "base/array.h"
-
-/* `extra` exists since 23.02. */
-#define HAVE_EXTRA (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0))
-
-#if HAVE_EXTRA /* lists have the same age */
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0)
 typedef list_t *slurm_list;
 typedef list_itr_t *slurm_iterator;
 #else
@@ -29,27 +23,6 @@ typedef ListIterator slurm_iterator;
 #define NODES_WITHIN_S 3600
 
 static void *connection;
-
-static const char *const names[] = {
-    [DBD_ADMINCOMMENT] = "AdminComment", [DBD_COMMENT] = "Comment", [DBD_EXTRA] = "Extra"};
-
-int dbd_field_find(const char *name, enum dbd_field *field)
-{
-    for (size_t i = 0; i < COUNT_OF(names); i++) {
-        if (strcasecmp(name, names[i]) == 0) {
-            *field = (enum dbd_field)i;
-            errno = ENOTSUP;
-            return i == DBD_EXTRA && !HAVE_EXTRA ? -1 : 0;
-        }
-    }
-    errno = EINVAL;
-    return -1;
-}
-
-const char *dbd_field_name(enum dbd_field field)
-{
-    return names[field];
-}
 
 static int dbd_fail(struct apapi_error *err, const char *what)
 {
@@ -138,24 +111,13 @@ static void select_job(struct condition *condition, size_t index, uint32_t job, 
     slurm_list_append(condition->job.step_list, &condition->steps[index]);
 }
 
-static char **comment_of(slurmdb_job_rec_t *job, enum dbd_field field)
-{
-#if HAVE_EXTRA
-    if (field == DBD_EXTRA) {
-        return &job->extra;
-    }
-#endif
-    return field == DBD_COMMENT ? &job->derived_es : &job->admin_comment;
-}
-
-static int dbd_hand_over(slurm_list list, enum dbd_field field, struct runs *runs)
+static int dbd_hand_over(slurm_list list, struct runs *runs)
 {
     slurm_iterator iterator = slurm_list_iterator_create(list);
     slurmdb_job_rec_t *job;
     int result = 0;
 
     while (result == 0 && (job = slurm_list_next(iterator))) {
-        const char *comment = *comment_of(job, field);
         /* the nodes of a short job are recorded seconds after its end, in rare cases never */
         bool ended = (job->state & JOB_STATE_BASE) >= JOB_COMPLETE && job->end > 0 &&
                      (job->alloc_nodes > 0 || job->end < time(NULL) - NODES_WITHIN_S);
@@ -167,7 +129,7 @@ static int dbd_hand_over(slurm_list list, enum dbd_field field, struct runs *run
                                     .start_s = job->start,
                                     .end_s = job->end,
                                     .ended = ended,
-                                    .comment = comment ? comment : ""};
+                                    .comment = job->admin_comment ? job->admin_comment : ""};
 
         result = runs_add(runs, &run);
     }
@@ -175,14 +137,14 @@ static int dbd_hand_over(slurm_list list, enum dbd_field field, struct runs *run
     return result;
 }
 
-int dbd_find(const struct dbd_target *target, const uint32_t *jobs, size_t count, struct runs *runs,
+int dbd_find(const char *cluster, const uint32_t *jobs, size_t count, struct runs *runs,
              struct apapi_error *err)
 {
     struct condition condition;
     slurm_list list;
     int result;
 
-    if (condition_init(&condition, target->cluster, count, err)) {
+    if (condition_init(&condition, cluster, count, err)) {
         return -1;
     }
     condition.job.flags |= JOBCOND_FLAG_DUP;
@@ -195,26 +157,26 @@ int dbd_find(const struct dbd_target *target, const uint32_t *jobs, size_t count
     if (!list) {
         return dbd_fail(err, "it does not answer");
     }
-    result = dbd_hand_over(list, target->field, runs);
+    result = dbd_hand_over(list, runs);
     runs_sort(runs);
     slurm_list_destroy(list);
     return result ? apapi_fail(err, errno, "%s", strerror(errno)) : 0;
 }
 
-int dbd_write(const struct dbd_target *target, const struct dbd_run *run, char *comment,
+int dbd_write(const char *cluster, const struct dbd_run *run, char *comment,
               struct apapi_error *err)
 {
-    slurmdb_job_rec_t job = {.array_task_id = NO_VAL, .derived_ec = NO_VAL, .resvid = NO_VAL};
+    slurmdb_job_rec_t job = {
+        .admin_comment = comment, .array_task_id = NO_VAL, .derived_ec = NO_VAL, .resvid = NO_VAL};
     struct condition condition;
     slurm_list list;
 
-    if (condition_init(&condition, target->cluster, 1, err)) {
+    if (condition_init(&condition, cluster, 1, err)) {
         return -1;
     }
     /* selected by its own number, the first array element would select the whole array */
     select_job(&condition, 0, run->array_job ? run->array_job : run->job,
                run->array_job ? run->array_task : NO_VAL);
-    *comment_of(&job, target->field) = comment;
     errno = 0;
     list = slurmdb_job_modify(connection, &condition.job, &job);
     condition_free(&condition);
@@ -222,8 +184,7 @@ int dbd_write(const struct dbd_target *target, const struct dbd_run *run, char *
         if (errno == ESLURM_ACCESS_DENIED) {
             return apapi_fail(err, EPERM,
                               "slurmdbd refuses: only root, SlurmUser and Slurm's operators and "
-                              "administrators may change %s",
-                              dbd_field_name(target->field));
+                              "administrators may change AdminComment");
         }
         return errno == SLURM_NO_CHANGE_IN_DATA
                    ? apapi_fail(err, ENOENT, "slurmdbd: it does not know job %u any more", run->job)

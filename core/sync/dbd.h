@@ -10,15 +10,6 @@
 
 /* Slurm's accounting. One connection at a time. The only file that uses libslurm. */
 
-/** The field that holds a job's comment. */
-enum dbd_field { DBD_ADMINCOMMENT, DBD_COMMENT, DBD_EXTRA };
-
-/** @return 0; -1 with errno EINVAL (no such field), ENOTSUP (not in this Slurm). */
-int dbd_field_find(const char *name, enum dbd_field *field);
-
-/** The field's name in sacct. */
-const char *dbd_field_name(enum dbd_field field);
-
 /** @return the name of slurm.conf's cluster; "": not known. Static storage. */
 const char *dbd_cluster(void);
 
@@ -28,18 +19,16 @@ int dbd_open(struct apapi_error *err);
 /** Close. Uncommitted changes are lost. */
 void dbd_close(void);
 
-/** Which jobs, and which field. */
-struct dbd_target {
-    const char *cluster; /* "": that of slurm.conf */
-    enum dbd_field field;
-};
-
-/** Add all runs of the jobs that slurmdbd knows, and sort them. 0; -1 with errno EIO, ENOMEM. */
-int dbd_find(const struct dbd_target *target, const uint32_t *jobs, size_t count, struct runs *runs,
+/**
+ * Add all runs of the jobs that slurmdbd knows, and sort them.
+ * @param cluster  "": that of slurm.conf
+ * @return 0; -1 with errno EIO, ENOMEM.
+ */
+int dbd_find(const char *cluster, const uint32_t *jobs, size_t count, struct runs *runs,
              struct apapi_error *err);
 
-/** Set the comment of a job's latest run. @return 0; -1 with errno EPERM, ENOENT, EIO. */
-int dbd_write(const struct dbd_target *target, const struct dbd_run *run, char *comment,
+/** Set the AdminComment of a job's latest run. @return 0; -1 with errno EPERM, ENOENT, EIO. */
+int dbd_write(const char *cluster, const struct dbd_run *run, char *comment,
               struct apapi_error *err);
 
 /** Commit the changes. 0; -1 with errno EIO. */

@@ -34,7 +34,6 @@ struct sync {
     /* of the command line */
     struct query query; /* from: NULL: records that are new since the last run */
     bool dry_run;
-    const char *field_word; /* as given; NULL: not */
 
     int64_t now_ns;   /* [ns since 1970] */
     bool incremental; /* only what is new since the last run, and jobs that waited */
@@ -48,7 +47,7 @@ struct sync {
     char unknown_jobs[128];
 
     /* jobs of one cluster, some of those found */
-    struct dbd_target target;
+    const char *cluster; /* "": that of slurm.conf */
     size_t count;
     uint32_t *numbers;
     struct batch_job *jobs; /* one for each of `numbers` */
@@ -113,7 +112,7 @@ static int batch_take_record(const struct apapi_record *record, const char *line
     (void)size;
     /* where a node does not know its cluster, a user may forge the record's cluster, but not the
      * uid */
-    if (!job || !job->records || strcmp(cluster, sync->target.cluster) != 0 ||
+    if (!job || !job->records || strcmp(cluster, sync->cluster) != 0 ||
         record->id.uid != job->known.latest->uid || end_s < job->known.start_s - CLOCKS_S) {
         return 0;
     }
@@ -155,13 +154,13 @@ static int batch_set_comment(struct sync *sync, const struct batch_job *job, cha
     bool same = strcmp(comment, run->comment) == 0;
 
     if (sync->query.verbose || (sync->dry_run && !same)) {
-        printf("job %u: %s %s%s\n", run->job, dbd_field_name(sync->target.field), comment,
+        printf("job %u: AdminComment %s%s\n", run->job, comment,
                same            ? " (as it was)"
                : sync->dry_run ? " (not set: dry run)"
                                : "");
     }
     if (!same && !sync->dry_run) {
-        if (dbd_write(&sync->target, run, comment, err)) {
+        if (dbd_write(sync->cluster, run, comment, err)) {
             return -1;
         }
         sync->written++;
@@ -187,8 +186,8 @@ static int write_job(struct sync *sync, struct batch_job *job, struct apapi_erro
         if (errno != EMSGSIZE) {
             return apapi_fail(err, ENOMEM, "no memory");
         }
-        fprintf(stderr, "apapi sync: job %u: %s is too long to add to it\n", job->known.latest->job,
-                dbd_field_name(sync->target.field));
+        fprintf(stderr, "apapi sync: job %u: AdminComment is too long to add to it\n",
+                job->known.latest->job);
         *job->own = '\0';
         return 0;
     }
@@ -201,7 +200,7 @@ static int write_job(struct sync *sync, struct batch_job *job, struct apapi_erro
 static int batch_check(struct sync *sync, struct apapi_error *err)
 {
     struct runs now = {0};
-    int result = dbd_find(&sync->target, sync->numbers, sync->count, &now, err);
+    int result = dbd_find(sync->cluster, sync->numbers, sync->count, &now, err);
 
     for (size_t i = 0; i < sync->count && result == 0; i++) {
         struct runs_job job = runs_find(&now, sync->numbers[i]);
@@ -225,7 +224,7 @@ static int batch_run(struct sync *sync, const struct found_job *jobs, struct apa
     for (size_t i = 0; i < sync->count; i++) {
         sync->numbers[i] = jobs[i].job;
     }
-    if (dbd_find(&sync->target, sync->numbers, sync->count, &sync->runs, err)) {
+    if (dbd_find(sync->cluster, sync->numbers, sync->count, &sync->runs, err)) {
         return -1;
     }
     if (sort_out(sync, jobs)) {
@@ -247,7 +246,7 @@ static int sync_batch(struct sync *sync, const struct found_job *jobs, size_t co
 {
     int result, code;
 
-    sync->target.cluster = jobs->cluster;
+    sync->cluster = jobs->cluster;
     sync->count = count;
     sync->written = 0;
     result = batch_run(sync, jobs, err);
@@ -486,8 +485,6 @@ static const struct option_row rows[] = {
      TO_TEXT(struct sync, query.jobs)},
     {0, "acct-dir", " DIR", "folder of the accounting files; default: acct_dir of apapi.conf",
      TO_TEXT(struct sync, query.dir)},
-    {0, "field", " FIELD", "admincomment (default), comment, or extra (Slurm 23.02 or later)",
-     TO_TEXT(struct sync, field_word)},
     {0, "dry-run", NULL, "show what would be changed, and change nothing",
      TO_FLAG(struct sync, dry_run)},
     {'v', "verbose", NULL, "show what is done, and which lines are not records",
@@ -517,11 +514,6 @@ static int main_run(struct sync *sync)
     }
     if (query_parse(query)) {
         return USAGE_ERROR;
-    }
-    if (sync->field_word && dbd_field_find(sync->field_word, &sync->target.field)) {
-        return command_refuse("sync", errno == ENOTSUP
-                                          ? "--field extra needs Slurm 23.02 or later"
-                                          : "--field takes admincomment, comment or extra");
     }
     if (query->clusters && folder_check_name(query->clusters)) {
         return command_refuse("sync", "--clusters takes the name of a cluster");
@@ -557,7 +549,7 @@ static int main_run(struct sync *sync)
 int main(int argc, char **argv)
 {
     static char name[] = "sync";
-    static struct sync sync = {.query.command = name, .target.field = DBD_ADMINCOMMENT};
+    static struct sync sync = {.query.command = name};
     int status;
 
     sync.now_ns = clock_unix_ns();

@@ -49,7 +49,7 @@ teardown() {
         "list --jsn|apapi list: unknown option '--jsn': did you mean '--json'? 'apapi help list' shows all"
         "list -x|apapi list: unknown option '-x'; 'apapi help list' shows all"
         "list --json=3|apapi list: --json takes no argument"
-        "doctor --sources|apapi doctor: unknown option '--sources'; 'apapi help doctor' shows all"
+        "doctor --json|apapi doctor: unknown option '--json'; 'apapi help doctor' shows all"
         "list rpal|apapi list: unknown component 'rpal': did you mean 'rapl'? 'apapi list' shows what there is"
         "list rapl:powrcap|apapi list: unknown component 'powrcap': did you mean 'powercap'?"
         "list foo:::BAR|apapi list: unknown component 'foo'; 'apapi list' shows"
@@ -137,18 +137,6 @@ teardown() {
     jq -e '.components[] | select(.name == "hwmon") | .readable == false and .errno == "ENODEV" and (.reason | length > 5) and
         (has("events") | not)' <<<"$json"
     jq -e '.components[] | select(.name == "ipmi") | .slow == true and (has("readable") | not)' <<<"$json"
-    [[ $(jq '[.components[] | has("sources")] | any' <<<"$json") == false ]]
-    run --separate-stderr "$apapi" list --json --sources rapl
-    jq -e '.components | length == 1 and (.[0].sources | length >= 2 and
-        (map(.source + " " + .name) | index("sysfs rapl") < index("papi rapl")))' <<<"$output"
-}
-
-@test "the sources of a component, in their order" {
-    fake_machine
-    zone intel-rapl:0 package-0 1
-    run --separate-stderr "$apapi" list --sources rapl hwmon
-    [[ $output == "rapl (sysfs powercap)"*$'\n  sources in this order: sysfs rapl, papi rapl, papi perf_event_uncore'* ]]
-    [[ $output == *$'\nhwmon: not readable: '*$'\n  sources in this order: sysfs hwmon' ]]
 }
 
 @test "a reading that fails: the error in the place of the value" {

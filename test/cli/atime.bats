@@ -93,7 +93,7 @@ row_fits() { # DOMAIN WATTS
     cases=("-c foo|unknown component 'foo'; 'apapi list' shows what there is" "-c rpal|unknown component 'rpal': did you mean 'rapl'?"
         "-c rapl,nvml|names are separated by colons, did you mean 'rapl:nvml'?" "-t rpal:1s|unknown component 'rpal': did you mean 'rapl'?"
         "-c |empty" "-c rapl:|a name is missing" "-t fast|an interval is missing after 'fast'" "-t 1x|'1x' is not a duration"
-        "-t 10us|out of bounds: 1ms to 1h" "-x|unknown option '-x'; 'atime --help' shows all" "-f xml|unknown format 'xml'; available: table, json, csv, classic"
+        "-t 10us|out of bounds: 1ms to 1h" "-x|unknown option '-x'; 'atime --help' shows all" "-f xml|unknown format 'xml'; available: table, json, csv"
         "-r 0|-r '0': not a number of runs from 1 to 1000" "-r x|-r 'x'" "-r 1001|-r '1001'" "-r -1|-r '-1'" "-r 3x|-r '3x'")
     for case in "${cases[@]}"; do
         option=${case%%|*}

@@ -42,14 +42,6 @@ column() { # ROW NAME COLUMN: of the CSV in $output
     jq -e '.components[0].name == "rapl"' <<<"$stderr"
 }
 
-@test "-f classic: as the original printed it, with the powers of the meters" {
-    needs_sim
-    run -0 sim --packages 1 --package-w 100 --dram-w 20 -- "$atime" -f classic -t 50ms sleep 1
-    [[ ${lines[2]} == 'ATIME: cmp rapl event_num 2 interval 0.050000000' && ${lines[-1]} == 'ATIME: done' ]]
-    # a busy machine ends late: more for both, and never less
-    awk '/acc:/ { acc[++n] = $2 } END { exit !(acc[1] > 50 && acc[2] > 10 && acc[1] / acc[2] > 4 && acc[1] / acc[2] < 6) }' <<<"$output"
-}
-
 @test "-o: the report goes there, and the program does not have the file" {
     file=$BATS_TEST_TMPDIR/report
     echo 'something old and long enough to be seen again' >"$file"

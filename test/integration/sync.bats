@@ -290,19 +290,6 @@ forge() { # JOB JQ-EXPRESSION
     holds "$(last_record n1)" '.step == "0" and .cluster == "apapi"'
 }
 
-@test "comment, and extra where Slurm has it" {
-    job=$(submit -N1 --comment "for the thesis" --wrap 'sleep 0.2')
-    eventually ended "$job"
-    sync_all -j "$job" --field comment
-    [[ $(field "$job" comment) == 'for the thesis {"apapi":'* ]]
-    run --separate-stderr sync_all -j "$job" --field extra
-    if [[ $(cluster run sinfo -V) == *" 22.05"* ]]; then
-        [[ $status -eq 2 && $stderr == *"--field extra needs Slurm 23.02 or later" ]]
-    else
-        [[ $status -eq 0 && $(field "$job" extra) == '{"apapi":'* ]]
-    fi
-}
-
 @test "an ordinary user is told that it is not for him" {
     complains 1 "*Permission denied*the accounting files are root's: run it as root*" as_alice "$install/bin/apapi" sync --acct-dir "$APAPI_ACCT_DIR"
     home=$APAPI_CLUSTER_DIR/home/alice
@@ -326,7 +313,7 @@ forge() { # JOB JQ-EXPRESSION
 
 @test "usage" {
     tells 0 'usage: apapi sync*' apapi help sync
-    for words in '-S soon' '-j 17,x' '-j' '--field user' '--cluster a/b' 'word' '--nonsense'; do
+    for words in '-S soon' '-j 17,x' '-j' '--cluster a/b' 'word' '--nonsense'; do
         # shellcheck disable=SC2086 # words
         complains 2 'apapi sync: *' apapi sync $words
     done

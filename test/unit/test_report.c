@@ -150,12 +150,6 @@ static void fixture_destroy(void)
     }                                                                                              \
     TEST_WITH(name, make_##name, fixture_destroy)
 
-/* The event of the first run's first or second component. */
-static struct apapi_event_result *fixture_event(size_t component)
-{
-    return report.runs[0].record.measurement.components[component].events;
-}
-
 static void fixture_write(report_f form)
 {
     size_t size;
@@ -349,65 +343,4 @@ RUNS(what_is_not_covered_stands_beside_the_energy, 1)
     assert_says(
         "\n1,domain,package,package,energy,J,200,0.25,W,90,100,118,120,,,,,,,,,,0,0.83,"
         "40.964,,\n1,total,total,,energy,J,200,0.25,W,,100,,,2,,,,,,,,,0,0.83,40.964,dram,\n");
-}
-
-/* --- as the original prints it ---------------------------------------------------------------- */
-
-RUNS(the_layout_of_the_original, 1)
-{
-    fixture_write(report_classic);
-    assert_string_equal(
-        written, "ATIME: Program: ./a.out -x a\"b \n"
-                 "ATIME: Use PAPI component rapl\n"
-                 "ATIME: cmp rapl event_num 1 interval 0.100000000\n"
-                 "ATIME: Use PAPI component coretemp\n"
-                 "ATIME: cmp coretemp event_num 1 interval 1.500000000\n"
-                 "ATIME: PAPI component nvml not used: no driver\n"
-                 "ATIME: papi_start\n"
-                 "rapl: 1 events\n"
-                 "------\n"
-                 "rapl:::PACKAGE_ENERGY:PACKAGE0 10500000\n"
-                 "  energy Ws 1000000.000000\n"
-                 "    acc:                200.0\n"
-                 "  power W 0.001000 0.105000\n"
-                 "    min:                 90.0\n"
-                 "    max:                120.0\n"
-                 "    avg:                100.0\n"
-                 "\n"
-                 "------\n"
-                 "\n"
-                 "coretemp: 1 events\n"
-                 "------\n"
-                 "coretemp:::hwmon0,temp1 -\n"
-                 "\n"
-                 "------\n"
-                 "\n"
-                 "ATIME: elapsed 2.000 s user 1.500 s system 0.250 s peak memory 12897280 bytes\n"
-                 "ATIME: exit status 0\n"
-                 "ATIME: papi stop\n"
-                 "ATIME: done\n");
-}
-
-RUNS(the_newest_value_stands_as_its_type_wants, 1)
-{
-    static const struct {
-        enum apapi_type type;
-        double last;
-        const char *said;
-    } cases[] = {
-        {APAPI_TYPE_INT64, -7, "\nrapl:::PACKAGE_ENERGY:PACKAGE0 -7\n"},
-        {APAPI_TYPE_UINT64, 7, "\nrapl:::PACKAGE_ENERGY:PACKAGE0 7\n"},
-        {APAPI_TYPE_FP64, 0.5, "\nrapl:::PACKAGE_ENERGY:PACKAGE0 0.500000\n"},
-        {APAPI_TYPE_BIT64, 255, "\nrapl:::PACKAGE_ENERGY:PACKAGE0 FF\n"},
-        {APAPI_TYPE_UINT64, NAN, "\nrapl:::PACKAGE_ENERGY:PACKAGE0 -\n"},
-    };
-    struct apapi_event_result *result = fixture_event(0);
-
-    result->values[0].factor = 1;
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        result->event.type = cases[i].type;
-        result->values[0].last = cases[i].last;
-        fixture_write(report_classic);
-        assert_says(cases[i].said);
-    }
 }

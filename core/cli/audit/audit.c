@@ -266,8 +266,7 @@ static int audit_add_part(struct audit *audit, const struct apapi_record *record
         audit->open = true;
         return 0;
     }
-    if (sum_add(&audit->store, record,
-                &(struct sum_part){from_ns, (uint64_t)(to_ns - from_ns)})) {
+    if (sum_add(&audit->store, record, &(struct sum_part){from_ns, (uint64_t)(to_ns - from_ns)})) {
         return -1;
     }
     audit->store.pieces[audit->store.piece_count - 1].digest = digest;

@@ -382,30 +382,6 @@ static void machine_look(struct machine *machine)
     }
 }
 
-/* The permissions of the first existing file that a text names: "/dev/ipmi0 has mode 0600, owner
- * root, group root". "" if there is none. */
-static void machine_rights(const char *naming, char *text, size_t size)
-{
-    const char *start = strchr(naming, '/');
-    char name[128], path[PATH_MAX];
-    struct stat file;
-
-    text[0] = '\0';
-    if (start) {
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(start, " ,;)'"), start);
-        name[strlen(name) - (name[strlen(name) - 1] == ':')] = '\0';
-        kernel_file_path(path, sizeof path, name);
-        if (stat(path, &file) == 0 || stat(name, &file) == 0) {
-            const struct passwd *owner = getpwuid(file.st_uid);
-            const struct group *group = getgrgid(file.st_gid);
-
-            snprintf(text, size, "%s has mode %04o, owner %s, group %s", name,
-                     (unsigned)(file.st_mode & 07777U), owner ? owner->pw_name : "unknown",
-                     group ? group->gr_name : "unknown");
-        }
-    }
-}
-
 /* --- how to make a component readable --- */
 
 static const char powercap_right[] =
@@ -609,7 +585,6 @@ static void put_remedy(struct diagnosis *diagnosis, const struct examined *compo
 {
     const char *remedy = remedy_find(component, way, finding, &diagnosis->machine);
     const char *before = NULL; /* the component for which it was shown first */
-    char rights[256] = "";
 
     for (size_t i = 0; remedy && i < diagnosis->shown_count; i++) {
         if (diagnosis->shown[i].remedy == remedy) {
@@ -627,12 +602,6 @@ static void put_remedy(struct diagnosis *diagnosis, const struct examined *compo
     if (before) {
         put_line(2, "to fix it", "as %s", before);
         return;
-    }
-    if (finding->error == EACCES) {
-        machine_rights(finding->reason.text, rights, sizeof rights);
-    }
-    if (*rights) {
-        put_line(2, "rights", "%s", rights);
     }
     put_line(2, "to fix it", "%s", remedy);
 }

@@ -45,7 +45,6 @@ struct listed {
 
 struct list {
     bool json, names; /* options */
-    bool sources;     /* show all ways to read a component */
     struct wanted wanted;
     struct listed components[WANTED_MAX];
 };
@@ -92,18 +91,6 @@ static void put_event(const struct table *table, const struct listed_event *list
                                                  CELL_TEXT(listed->description)});
 }
 
-static void put_ways(const struct list *list, const char *component)
-{
-    struct apapi_way ways[APAPI_WAYS_MAX];
-    size_t count = list->sources ? apapi_catalog_ways(component, ways) : 0;
-
-    for (size_t i = 0; i < count; i++) {
-        printf("%s%s %s", i ? ", " : "  sources in this order: ", apapi_source_name(ways[i].source),
-               ways[i].name);
-    }
-    fputs(list->sources ? "\n" : "", stdout);
-}
-
 static void put_names(const struct list *list)
 {
     static const char title[] = "also known to PAPI, by name: ";
@@ -132,7 +119,6 @@ static int list_print_text(const struct list *list)
         if (listed->state == LISTED_OPEN) {
             text_clean(clean, sizeof clean, listed->reader->detail);
             printf("%s (%s)\n", listed->wanted->name, clean);
-            put_ways(list, listed->wanted->name);
             table = table_begin(columns, COUNT_OF(columns), false, true, stdout);
             for (size_t k = 0; k < listed->event_count; k++) {
                 put_event(&table, &listed->events[k]);
@@ -150,10 +136,8 @@ static int list_print_text(const struct list *list)
         if (listed->state == LISTED_UNREADABLE) {
             text_clean(clean, sizeof clean, listed->reason.text);
             printf("%s: not readable: %s\n", name, clean);
-            put_ways(list, name);
         } else if (listed->state == LISTED_SLOW) {
             printf("%s: slow, name it to see its events: apapi list %s\n", name, name);
-            put_ways(list, name);
         }
     }
     put_names(list);
@@ -196,7 +180,7 @@ static const struct field fields_of_listed[] = {
     {"error", FIELD_TEXT, false, IN_LISTED(error), sizeof((struct listed_event *)0)->error},
     {NULL, 0, false, 0, 0}};
 
-static void put_json(struct json_writer *json, const struct listed *listed, bool sources)
+static void put_json(struct json_writer *json, const struct listed *listed)
 {
     json_begin_object(json, NULL);
     json_put_text(json, "name", listed->wanted->name);
@@ -220,19 +204,6 @@ static void put_json(struct json_writer *json, const struct listed *listed, bool
     } else if (listed->state == LISTED_SLOW) {
         json_put_flag(json, "slow", true);
     }
-    if (sources) {
-        struct apapi_way ways[APAPI_WAYS_MAX];
-        size_t count = apapi_catalog_ways(listed->wanted->name, ways);
-
-        json_begin_array(json, "sources");
-        for (size_t i = 0; i < count; i++) {
-            json_begin_object(json, NULL);
-            json_put_text(json, "source", apapi_source_name(ways[i].source));
-            json_put_text(json, "name", ways[i].name);
-            json_end(json);
-        }
-        json_end(json);
-    }
     json_end(json);
 }
 
@@ -244,7 +215,7 @@ static int list_print_json(const struct list *list)
     json_put_count(&json, "version", 1);
     json_begin_array(&json, "components");
     for (size_t i = 0; i < list->wanted.count; i++) {
-        put_json(&json, &list->components[i], list->sources);
+        put_json(&json, &list->components[i]);
     }
     json_end(&json);
     json_end(&json);
@@ -257,8 +228,6 @@ static const struct option_row options[] = {
     {0, "json", NULL, "for programs", TO_FLAG(struct list, json)},
     {0, "names", NULL, "only the names, one in a line: events of COMPONENTs, else components",
      TO_FLAG(struct list, names)},
-    {0, "sources", NULL, "also show the sources that are tried for a component, in order",
-     TO_FLAG(struct list, sources)},
     {0}};
 
 static const struct option_table table = {
