@@ -64,32 +64,20 @@ TEST(crossings_come_back)
     assert_round_trip(&record);
 }
 
-TEST(a_whole_record_is_clear)
+TEST(the_figures_of_a_record)
 {
     static const char *const parts[] = {
-        "{\"apapi\":1,\"cluster\":\"mars\",\"job\":1747302,\"array_job\":1747300,"
-        "\"array_task\":2,\"step\":\"0\",\"name\":\"stream\",\"job_name\":\"triad-sweep\","
-        "\"node\":\"n0417\",\"node_index\":0,\"nodes\":2,\"nodelist\":\"n[0417-0418]\",\"tasks\":4,"
-        "\"cores\":128,\"node_cores\":128,\"gpus\":4,"
-        "\"uid\":1000,\"user\":\"alice\",\"account\":\"physics\",\"partition\":\"batch\","
-        "\"qos\":\"normal\",\"start\":\"2026-11-21T11:20:01.123456789Z\","
-        "\"boot\":\"9f1c6c0e4b7d4a52b0d3c6a8e7f54321\",\"monotonic_s\":4012345.123456,"
-        "\"elapsed_s\":3.004123456,"
-        "\"late_s\":0.001200001,\"exit_code\":0,\"complete\":true,"
-        "\"end\":\"2026-11-21T11:20:04.127580245Z\",",
-        "\"domains\":{\"package\":{\"energy_j\":"
-        "1788.62469,\"uncertainty_j\":1.30864,\"mean_w\":595.22469,\"min_w\":182.5,"
-        "\"max_w\":725.0,\"p95_w\":719.5}",
+        "\"start\":\"2026-11-21T11:20:01.123456789Z\",\"boot\":"
+        "\"9f1c6c0e4b7d4a52b0d3c6a8e7f54321\","
+        "\"monotonic_s\":4012345.123456,\"elapsed_s\":3.004123456,\"late_s\":0.001200001,"
+        "\"exit_code\":0,\"complete\":true,\"end\":\"2026-11-21T11:20:04.127580245Z\",",
+        "\"domains\":{\"package\":{\"energy_j\":1788.62469,\"uncertainty_j\":1.30864,"
+        "\"mean_w\":595.22469,\"min_w\":182.5,\"max_w\":725.0,\"p95_w\":719.5}",
         "\"total\":{\"energy_j\":3577.24938,\"mean_w\":1190.44938}",
-        "{\"name\":\"rapl\",\"source\":\"sysfs powercap\",\"interval_s\":0.1,\"periods\":31,"
-        "\"period_mean_s\":0.100004,\"period_sd_s\":1.25e-5,\"period_longest_s\":0.100211,"
-        "\"events\":[",
-        "\"max\":362.5,\"p95\":361.125,\"uncertainty_j\":0.654321,\"covered_s\":",
-        "\"name\":\"rapl:::DRAM_ENERGY:PACKAGE1\",\"kind\":\"energy\",\"domain\":\"dram\",",
-        "\"total\":894.312345,\"raw_total\":894312345,\"scale\":1e-",
+        "\"periods\":31,\"period_mean_s\":0.100004,\"period_sd_s\":1.25e-5,",
         "\"trust\":{\"covered\":0.9991,\"cpu_s\":0.0021,\"uncertainty_j\":2.61728,\"samples\":31,"
-        "\"failed\":4,\"wraps\":8,"
-        "\"resets\":12,\"refused\":16,\"gaps\":20,\"stalls\":24,\"missed\":0}}"};
+        "\"failed\":4,\"wraps\":8,\"resets\":12,\"refused\":16,\"gaps\":20,\"stalls\":24,"
+        "\"missed\":0}}"};
     CLEARED struct apapi_record record = usual_record();
     FREED char *line = encode(&record);
 
@@ -136,23 +124,6 @@ TEST(a_total_names_the_domains_it_lacks)
     free(line);
     assert_round_trip(&record);
     apapi_record_clear(&record);
-}
-
-TEST(every_torn_record_is_refused)
-{
-    CLEARED struct apapi_record record = usual_record();
-    FREED char *line = encode(&record);
-    size_t length = strlen(line);
-
-    for (size_t size = 0; size < length; size++) {
-        char *torn = malloc(size ? size : 1); /* no longer: ASan sees a read beyond it */
-        struct apapi_record back;
-
-        assert_non_null(torn);
-        memcpy(torn, line, size);
-        assert_int_equal(apapi_record_decode(torn, size, &back, NULL), -1);
-        free(torn);
-    }
 }
 
 /* --- decoding --------------------------------------------------------------------------------- */
@@ -208,14 +179,11 @@ TEST(extremes_come_back)
         {"2026-11-21T11:20:01Z", "1677-09-21T00:12:43.145224192Z"},
         {"2026-11-21T11:20:01Z", "2262-04-11T23:47:16.854775807Z"},
         {"2026-11-21T11:20:01Z", "1969-12-31T23:59:59.999999999Z"},
-        {"\"elapsed_s\":3", "\"elapsed_s\":1.000000001"},
         {"\"elapsed_s\":3", "\"elapsed_s\":999999.999999999"},
         {"\"elapsed_s\":3", "\"elapsed_s\":18446744073.7096"},
         {"\"node\":", "\"job\":4294967294,\"node\":"},
         {"\"total\":5", "\"total\":1.23456789e300,\"raw_total\":\"18446744073709551615\""},
-        {"\"total\":5", "\"total\":5.0,\"raw_total\":9223372036854775807"},
         {"\"scale\":1", "\"scale\":6.103515625e-5"},
-        {"\"scale\":1", "\"scale\":1e300"},
         {"\"covered_s\":3", "\"min\":-273.15,\"mean\":-0.0,\"max\":1e-300,\"covered_s\":1e-9"},
         {"\"samples\":2", "\"samples\":\"9223372036854775808\",\"stuck\":true"},
         {"\"kind\":\"energy\"", "\"kind\":\"temperature\",\"domain\":\"psys\""},
@@ -228,17 +196,7 @@ TEST(extremes_come_back)
         CLEARED struct apapi_record record = decode(text);
 
         line = encode(&record);
-        for (const char *said = cases[i].new; *said; said += *said == ',') {
-            char part[64];
-            size_t size = strcspn(said, ",");
-
-            snprintf(part, sizeof part, "%.*s", (int)size, said);
-            part[strcspn(part, "}")] = '\0';
-            if (strcmp(part, "\"node\":") != 0) {
-                assert_contains(line, part);
-            }
-            said += size;
-        }
+        assert_contains(line, cases[i].new);
         assert_round_trip(&record);
     }
 }
@@ -299,19 +257,23 @@ TEST(what_is_wrong_is_named)
         {"\"domains\"", "\"domain\"", "domains: is missing"},
         {"{\"energy_j\":5}", "5", "domains.package: not an object"},
         {"{\"energy_j\":5}", "{\"energy_j\":-5}", "domains.package.energy_j: below 0"},
-        {"{\"energy_j\":5}", "{\"covered\":1.1}", "domains.package.covered: above 1"},
-        {"{\"energy_j\":5}", "{\"rest_j\":-1}", "domains.package.rest_j: below 0"},
         {"{\"cpu_s\"", "{\"unknown_domains\":\"dram\",\"cpu_s\"",
          "trust.unknown_domains: not an array of texts"},
         {"{\"cpu_s\"", "{\"unknown_domains\":[1],\"cpu_s\"",
          "trust.unknown_domains: not an array of texts"},
+        {"\"late_s\":0.0", "\"late_s\":-3", "late_s: below 0"},
+        {"\"late_s\":0.0", "\"late_s\":1e11", "late_s: too long"},
+        {"\"complete\":true", "\"complete\":1", "complete: not true or false"},
+        {"\"samples\":2", "\"samples\":2.0", "samples: not an integer"},
+        {"\"samples\":2", "\"samples\":\"-2\"", "samples: not a count"},
+        {"\"samples\":2", "\"samples\":\"2x\"", "samples: not a count"},
+        {"\"samples\":2", "\"samples\":\"18446744073709551616\"", "samples: not a count"},
+        {"2026-11-21T11:20:01Z", "9999-11-21T11:20:01Z", "start: not a time"},
         {"\"components\"", "\"parts\"", "components: is missing"},
         {"\"components\":[", "\"components\":1,\"x\":[", "components: not an array"},
         {"\"components\":[", "\"components\":[7,", "components[0]: not an object"},
         {"\"source\":\"s\",", "", "components[0].source: is missing"},
-        {"\"events\":[", "\"events\":{},\"x\":[", "components[0].events: not an array"},
         {"{\"name\":\"e\"", "null,{\"name\":\"e\"", "components[0].events[0]: not an obj"},
-        {"\"kind\":\"energy\"", "\"kind\":5", "components[0].events[0].kind: not a text"},
         {"\"scale\":1", "\"scale\":1,\"wraps\":-1", "components[0].events[0].wraps: below 0"},
         {"\"type\":\"uint64\"", "\"type\":\"int\"", "events[0].type: not a word that is known"},
         {"\"scale\":1", "\"scale\":0", "events[0].scale: not above 0"},
@@ -320,7 +282,6 @@ TEST(what_is_wrong_is_named)
         {"\"trust\":{\"cpu_s\":0.1}", "\"x\":1", "trust: is missing"},
         {"{\"cpu_s\":0.1}", "{}", "trust.cpu_s: is missing"},
         {"\"cpu_s\":0.1", "\"cpu_s\":0.1,\"covered\":1.1", "trust.covered: above 1"},
-        {"\"cpu_s\":0.1}}", "\"cpu_s\":0.1}} x", "end of file expected"},
         {"\"node\":\"n1\"", "\"node\":\"\xFF\"", "line 1, column"},
     };
 
@@ -329,16 +290,6 @@ TEST(what_is_wrong_is_named)
     assert_not_a_record(newer, strlen(newer), ENOTSUP, "version 2");
     free(newer);
     assert_wrong(minimal, cases, COUNT_OF(cases));
-}
-
-TEST(what_is_no_object_is_refused)
-{
-    static const char *const texts[] = {"", " ", "1", "\"apapi\"", "[]", "null", "{", "\n"};
-
-    for (size_t i = 0; i < COUNT_OF(texts); i++) {
-        assert_not_a_record(texts[i], strlen(texts[i]), EINVAL, "record: ");
-    }
-    assert_not_a_record("[1]", 3, EINVAL, "not a JSON object");
 }
 
 TEST(messages_carry_no_escape_sequences)
@@ -405,7 +356,6 @@ TEST(wrong_shares_are_refused)
     static const struct wrong cases[] = {
         {WITH_SHARE("3"), "record: share: not an object"},
         {WITH_SHARE("{}"), "record: share.method: is missing, without a reason"},
-        {WITH_SHARE("{\"method\":1}"), "record: share.method: not a text"},
         {WITH_SHARE("{\"method\":\"cpu-time\"}"), "record: share.domains: is missing"},
         {WITH_SHARE("{\"method\":\"cpu-time\",\"domains\":[]}"),
          "record: share.domains: not an object"},
@@ -516,7 +466,6 @@ TEST(wrong_regions_are_refused)
 {
     static const struct wrong cases[] = {
         {"\"regions\":[", "\"regions\":5,\"x\":[", "record: regions: not an array"},
-        {"\"regions\":[", "\"regions\":[7,", "record: regions[0]: not an object"},
         {"\"method\":\"estimated\"", "\"method\":\"guessed\"",
          "record: regions[0].method: not a word that is known"},
         {"\"method\":\"estimated\",", "", "record: regions[0].method: is missing"},
@@ -530,8 +479,6 @@ TEST(wrong_regions_are_refused)
         {"\"method\":\"estimated\",",
          "\"method\":\"estimated\",\"bins\":{\"bin_s\":1,\"share_pct\":[7,101]},",
          "record: regions[0].bins: a share that is no percentage"},
-        {"\"value\":12.5", "\"value\":\"much\"", "record: foms[0].value: not a number"},
-        {"\"foms\":[", "\"foms\":{},\"y\":[", "record: foms: not an array"},
         {"\"regions_lost\":{", "\"regions_lost\":3,\"z\":{", "record: regions_lost: not an object"},
     };
     CLEARED struct apapi_record record = record_with_regions(1);
@@ -565,15 +512,11 @@ TEST(bad_timelines_are_refused)
     } bad[] = {
         {"{\"bin_s\":0,\"gpu\":{\"unit_j\":1,\"n\":[1]}}", "timeline.bin_s: not a width"},
         {"{\"bin_s\":-1}", "timeline.bin_s"},
-        {"{\"bin_s\":1e300}", "timeline.bin_s"},
-        {"[]", "timeline.bin_s"},
         {"{\"bin_s\":1,\"gpu\":{\"unit_j\":0,\"n\":[1]}}", "timeline.gpu: unit_j: not above 0"},
         {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[]}}", "timeline.gpu: n: not an array"},
         {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[-1]}}", "n: not a whole number"},
         {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[1.5]}}", "n: not a whole number"},
         {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[1,1,1,1]}}", "n: bins of another length"},
-        {"{\"bin_s\":0.1,\"gpu\":{\"unit_j\":1,\"n\":[1]}}", "n: bins of another length"},
-        {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[1],\"covered_pct\":{\"1\":5}}}", "not a bin"},
         {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[1],\"covered_pct\":{\"x\":5}}}", "not a bin"},
         {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[1],\"covered_pct\":{\"0\":500}}}", "share"},
         {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[1],\"covered_pct\":[5]}}", "not an object"},
@@ -596,154 +539,56 @@ TEST(bad_timelines_are_refused)
 
 /* --- size ------------------------------------------------------------------------------------- */
 
-#define USUAL_COVERED_NS UINT64_C(78642123456789)
-#define USUAL_ELAPSED_NS UINT64_C(78642223456789)
-#define USUAL_LATE_NS 1200001
-
-/* Nothing went wrong, and all numbers have as many digits as numbers have. */
-static void be_usual(struct apapi_event_result *result)
-{
-    result->incidents = (struct apapi_incidents){.samples = 786421};
-    result->raw_total = 23405123456789;
-    result->total = 23405123.456789;
-    result->covered_ns = USUAL_COVERED_NS;
-    result->summary = (struct apapi_summary){91.2512345, NAN, 362.512345, 361.125};
-    result->summary.mean = result->total * 1e9 / (double)result->covered_ns;
-    result->uncertainty_j =
-        apapi_event_uncertainty_j(result, USUAL_ELAPSED_NS + USUAL_LATE_NS, 100000000);
-}
-
 /* As long as it can be: 120 bins, of which one is known in part. */
 static void draw_longest(struct apapi_domain_result *domain)
 {
     struct apapi_timeline *timeline = &domain->timeline;
 
     timeline->bin_ns = 10000000 * (UINT64_C(1) << 16);
-    timeline->length_ns = USUAL_ELAPSED_NS;
+    timeline->length_ns = 78642223456789;
     timeline->count = APAPI_TIMELINE_BINS;
     for (size_t i = 0; i < APAPI_TIMELINE_BINS; i++) {
         timeline->energy_j[i] = (float)((101 + 7 * i) * 1000);
-        timeline->covered_pct[i] = 100;
-    }
-    timeline->covered_pct[77] = 50;
-}
-
-/* The most usual of the big ones: two packages with memory, four GPUs. */
-static struct apapi_record node_with_gpus(void)
-{
-    struct apapi_record record = usual_record();
-    struct apapi_measurement *m = &record.measurement;
-    struct apapi_component_result *grown = reallocarray(m->components, 2, sizeof(*grown));
-    struct apapi_event_result events[4];
-
-    assert_non_null(grown);
-    for (int i = 0; i < 4; i++) {
-        char name[APAPI_NAME_SIZE];
-
-        snprintf(name, sizeof(name), "nvml:::NVIDIA_H200:device_%d:total_energy_consumption", i);
-        events[i] = energy_event(name, APAPI_DOMAIN_GPU);
-        events[i].event.range_max = 0;
-        events[i].event.guard_j = 0;
-        be_usual(&events[i]);
-    }
-    for (int i = 0; i < 4; i++) {
-        be_usual(&grown[0].events[i]);
-    }
-    m->components = grown;
-    grown[1] = (struct apapi_component_result){.name = "nvml",
-                                               .measured = true,
-                                               .source = "PAPI 7.2.0 nvml",
-                                               .interval_ns = 100000000,
-                                               .period = {31, 0.100004, 1.25e-05, 0.100211}};
-    set_events(&grown[1], events, COUNT_OF(events));
-    m->component_count = 2;
-    m->domains[APAPI_DOMAIN_GPU] =
-        (struct apapi_domain_result){.measured = true,
-                                     .energy_j = 3577.24938,
-                                     .uncertainty_j = 2.61728,
-                                     .power_w = {365, 1190.44938, 1450, 1439.25}};
-    grown[0].period.count = grown[1].period.count = 786421;
-    m->elapsed_ns = USUAL_ELAPSED_NS;
-    m->late_ns = USUAL_LATE_NS;
-    for (int d = APAPI_DOMAIN_PACKAGE; d <= APAPI_DOMAIN_GPU; d++) {
-        m->domains[d].energy_j *= 12345.678;
-        m->domains[d].uncertainty_j = (d == APAPI_DOMAIN_GPU ? 4 : 2) * events[0].uncertainty_j;
-        draw_longest(&m->domains[d]);
-    }
-    return record;
-}
-
-/*
- * As long as it gets in practice: host names of 63 letters, users of 32, accounts, QOS and clusters
- * of 40, partitions of 32; 64 for program and job; a task of an array (a component of a
- * heterogeneous job has shorter numbers) that went wrong in every way.
- */
-static void be_long_winded(struct apapi_record *record)
-{
-    struct apapi_identity *id = &record->id;
-    const struct {
-        char *text;
-        int size;
-    } texts[] = {{id->cluster, 40},   {id->name, 64},      {id->job_name, 64},  {id->node, 63},
-                 {id->user, 32},      {id->account, 40},   {id->partition, 32}, {id->qos, 40},
-                 {id->nodelist, 255}, {record->reason, 80}};
-
-    for (size_t i = 0; i < COUNT_OF(texts); i++) {
-        sprintf(texts[i].text, "%0*d", texts[i].size, 1);
-    }
-    strcpy(id->step, "interactive");
-    id->job = 67108862;
-    id->array_job = 67108861;
-    id->array_task = 4000000;
-    id->node_index = 99998;
-    id->nodes = 99999;
-    id->tasks = id->cores = 1024;
-    id->restarts = 99;
-    id->uid = 2147483647;
-    id->verified = true;
-    record->ending = (struct apapi_ending){255, 64, 1024};
-    record->complete = false;
-    record->recovered = record->delayed = true;
-}
-
-/* Does the line have so many bins, and do they still add up? */
-static void assert_bins(const char *line, const struct apapi_record *record, size_t bins)
-{
-    CLEARED struct apapi_record back = decode(line);
-
-    for (int d = APAPI_DOMAIN_PACKAGE; d <= APAPI_DOMAIN_GPU; d++) {
-        double energy_j = apapi_timeline_energy_j(&record->measurement.domains[d].timeline);
-        const struct apapi_timeline *got = &back.measurement.domains[d].timeline;
-
-        if (record->measurement.domains[d].timeline.count > 0) {
-            assert_int_equal(got->count, bins);
-            assert_true(fabs(apapi_timeline_energy_j(got) - energy_j) < 0.001 * energy_j);
-        }
+        timeline->covered_pct[i] = i == 77 ? 50 : 100;
     }
 }
 
+/* The most usual of the big nodes: two packages with memory, four GPUs. A day, all numbers long. */
 TEST(a_usual_line_has_at_most_six_kilobytes)
 {
-    static const struct {
-        const char *name;
-        bool long_winded;
-        size_t size;
-    } nodes[] = {{"usual", false, 6144}, {"long names, trouble", true, 8192}};
+    const struct apapi_incidents nothing_went_wrong = {.samples = 786421};
+    CLEARED struct apapi_record record = usual_record(), back = {.id = {.job = 0}};
+    struct apapi_measurement *m = &record.measurement;
+    struct apapi_component_result *component = reallocarray(m->components, 2, sizeof *component);
+    struct apapi_event_result gpus[4];
+    FREED char *line = NULL;
 
-    for (size_t i = 0; i < COUNT_OF(nodes); i++) {
-        CLEARED struct apapi_record record = node_with_gpus();
-        char *line;
-
-        strcpy(record.id.nodelist, "n[1-2]");
-        if (nodes[i].long_winded) {
-            be_long_winded(&record);
-        }
-        line = encode(&record);
-        print_message("# %s: %zu bytes\n", nodes[i].name, strlen(line) + 1);
-        fail_if(strlen(line) + 1 > nodes[i].size, "%s: %zu bytes: %s", nodes[i].name,
-                strlen(line) + 1, line);
-        assert_bins(line, &record, 120);
-        assert_contains(line, "\"nodelist\":");
-        free(line);
+    assert_non_null(component);
+    m->components = component;
+    m->component_count = 2;
+    for (int i = 0; i < 4; i++) {
+        gpus[i] = energy_event("", APAPI_DOMAIN_GPU);
+        snprintf(gpus[i].event.name, sizeof gpus[i].event.name,
+                 "nvml:::NVIDIA_H200:device_%d:total_energy_consumption", i);
+        component[0].events[i].total = gpus[i].total = 23405123.456789;
+        component[0].events[i].covered_ns = gpus[i].covered_ns = 78642123456789;
+        component[0].events[i].incidents = gpus[i].incidents = nothing_went_wrong;
+        gpus[i].event.range_max = 0;
+        gpus[i].event.guard_j = 0;
     }
+    component[1] = component[0];
+    strcpy(component[1].name, "nvml");
+    strcpy(component[1].source, "PAPI 7.2.0 nvml");
+    set_events(&component[1], gpus, COUNT_OF(gpus));
+    m->elapsed_ns = 78642223456789;
+    m->domains[APAPI_DOMAIN_GPU] = m->domains[APAPI_DOMAIN_PACKAGE];
+    for (int d = APAPI_DOMAIN_PACKAGE; d <= APAPI_DOMAIN_GPU; d++) {
+        draw_longest(&m->domains[d]);
+    }
+    line = encode(&record);
+    fail_if(strlen(line) >= 6144, "%zu bytes: %s", strlen(line), line);
+    back = decode(line);
+    assert_int_equal(back.measurement.domains[APAPI_DOMAIN_GPU].timeline.count, 120);
+    assert_within(apapi_timeline_energy_j(&back.measurement.domains[APAPI_DOMAIN_GPU].timeline),
+                  apapi_timeline_energy_j(&m->domains[APAPI_DOMAIN_GPU].timeline), 0.001);
 }

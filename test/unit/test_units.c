@@ -23,37 +23,24 @@ TEST(quantities_have_four_digits)
     } cases[] = {
         {24820, "J", "24.82 kJ"},
         {297.6, "W", "297.6 W"},
-        {0.42, "J", "0.42 J"},
         {0, "J", "0.00 J"},
         {1, "J", "1.000 J"},
-        {0.99, "W", "0.99 W"},
-        {0.9951, "W", "0.995 W"},
         {0.99999, "W", "1.000 W"},
-        {0.1, "W", "0.10 W"},
         {0.09999, "W", "99.99 mW"},
         {0.099996, "W", "0.10 W"},
-        {0.0123456, "W", "12.35 mW"},
         {0.00099996, "J", "1.000 mJ"},
         {0.000012345, "J", "12.35 uJ"},
-        {9.9994, "W", "9.999 W"},
         {9.9996, "W", "10.00 W"},
-        {99.996, "W", "100.0 W"},
-        {999.94, "W", "999.9 W"},
         {999.96, "W", "1.000 kW"},
         {999960, "J", "1.000 MJ"},
-        {12345678, "J", "12.35 MJ"},
         {1.5e9, "J", "1.500 GJ"},
-        {3.6e12, "J", "3.600 TJ"},
-        {2.4e9, "Hz", "2.400 GHz"},
         {2.5e15, "J", "2.500 PJ"},
         {1e30, "J", "1.000e+15 PJ"},
         {-12.5, "W", "-12.50 W"},
         {48.25, "C", "48.2 C"},
-        {5, "C", "5.00 C"},
         {-40, "C", "-40.0 C"},
         {99.96, "%", "100.0 %"},
         {12345.6, "rpm", "12346 rpm"},
-        {12, "", "12.0"},
         {1e15, "packets", "1.000e+15 packets"},
         {NAN, "J", "-"},
         {INFINITY, "J", "-"},
@@ -105,21 +92,14 @@ TEST(durations_carry_over)
         const char *expected;
     } cases[] = {
         {0, "0.000 s"},
-        {0.0004, "0.000 s"},
-        {3.002, "3.002 s"},
         {9.9994, "9.999 s"},
         {9.9996, "10.0 s"},
-        {59.94, "59.9 s"},
         {59.99, "1 min 0.0 s"},
-        {60, "1 min 0.0 s"},
-        {83.4, "1 min 23.4 s"},
         {119.96, "2 min 0.0 s"},
-        {3599.94, "59 min 59.9 s"},
         {3599.96, "1 h 00 min 00 s"},
         {7385, "2 h 03 min 05 s"},
         {86399.4, "23 h 59 min 59 s"},
         {86399.6, "1 d 00 h 00 min"},
-        {273900, "3 d 04 h 05 min"},
         {273929, "3 d 04 h 05 min"},
         {273931, "3 d 04 h 06 min"},
         {18446744073.7, "213503 d 23 h 35 min"},
@@ -147,7 +127,6 @@ TEST(any_bytes_become_utf8)
         {"latin \xFC", "latin ?", "latin ?"},
         {"cut \xE2\x82", "cut ??", "cut ??"},
         {"overlong \xC0\xAF \xE0\x80\xAF", "overlong ?? ???", "overlong ?? ???"},
-        {"surrogate \xED\xA0\x80", "surrogate ???", "surrogate ???"},
         {"beyond \xF4\x90\x80\x80 \xFF", "beyond ???? ?", "beyond ???? ?"},
     };
 
@@ -168,7 +147,6 @@ TEST(texts_are_cut_between_characters)
         size_t size;
         const char *expected;
     } cases[] = {
-        {"\xE2\x82\xAC\xE2\x82\xAC", 7, "\xE2\x82\xAC\xE2\x82\xAC"},
         {"\xE2\x82\xAC\xE2\x82\xAC", 6, "\xE2\x82\xAC"},
         {"\xE2\x82\xAC", 3, ""},
         {"abc", 3, "ab"},
@@ -194,7 +172,6 @@ TEST(texts_are_shortened_by_columns)
         {"\xE4\xB8\xAD\xE4\xB8\xAD\xE4\xB8\xAD", 6, 0, "\xE4\xB8\xAD\xE4\xB8\xAD\xE4\xB8\xAD"},
         {"\xE4\xB8\xAD\xE4\xB8\xAD\xE4\xB8\xAD", 5, 0, "\xE4\xB8\xAD..."},
         {"\xE4\xB8\xAD\xE4\xB8\xAD\xE4\xB8\xAD", 5, 1, "..."},
-        {"", 5, 0, ""},
     };
 
     ASSERT_TEXTS(cases,
@@ -209,7 +186,6 @@ TEST(times_are_read_strictly)
         int code;
     } cases[] = {
         {"1970-01-01T00:00:00Z", 0, 0},
-        {"1970-01-01T00:00:00.5Z", 500000000, 0},
         {"1969-12-31T23:59:59.999999999Z", -1, 0},
         {"2262-04-11T23:47:16.854775807Z", INT64_MAX, 0},
         {"1677-09-21T00:12:43.145224192Z", INT64_MIN, 0},
@@ -217,12 +193,10 @@ TEST(times_are_read_strictly)
         {"1677-09-21T00:12:43.145224191Z", 0, ERANGE},
         {"2028-02-29T00:00:00Z", INT64_C(1835395200000000000), 0},
         {"2027-02-29T00:00:00Z", 0, EINVAL},
-        {"2027-01-01T24:00:00Z", 0, EINVAL},
         {"2027-01-01T00:00:60Z", 0, EINVAL},
         {"2027-01-01T00:00:00", 0, EINVAL},
         {"2027-01-01T00:00:00.1234567890Z", 0, EINVAL},
         {"2027-01-01T00:00:00Zx", 0, EINVAL},
-        {"2027-1-01T00:00:00Z", 0, EINVAL},
         {" 2027-01-01T00:00:00Z", 0, EINVAL},
         {"", 0, EINVAL},
     };
@@ -247,24 +221,6 @@ union member {
     int word;
 };
 
-static int decode_member(enum field_form form, const char *value, union member *member,
-                         struct apapi_error *err)
-{
-    const struct field fields[] = {{"x", form, true, 0, sizeof(member->text)},
-                                   {NULL, 0, false, 0, 0}};
-    const struct field_path place = {NULL, "place", NULL, err};
-    struct tree_problem problem;
-    struct tree tree = {0};
-    char text[64];
-    int rc;
-
-    snprintf(text, sizeof(text), "{\"x\":%s}", value);
-    assert_int_equal(tree_parse(&tree, text, strlen(text), &problem), 0);
-    rc = fields_decode(tree.nodes, fields, member, &place);
-    tree_free(&tree);
-    return rc;
-}
-
 static char *encode_member(enum field_form form, bool mandatory, const union member *member)
 {
     const struct field fields[] = {{"x", form, mandatory, 0, sizeof(member->text)},
@@ -280,56 +236,6 @@ static char *encode_member(enum field_form form, bool mandatory, const union mem
     return text;
 }
 
-TEST(wrong_values_are_named)
-{
-    static const struct {
-        enum field_form form;
-        const char *value;
-        const char *said;
-    } cases[] = {
-        {FIELD_TEXT, "1", "not a text"},
-        {FIELD_TEXT, "null", "not a text"},
-        {FIELD_NUMBER, "-1", "out of range"},
-        {FIELD_NUMBER, "4294967295", "out of range"},
-        {FIELD_NUMBER, "1.5", "not an integer"},
-        {FIELD_COUNT, "-2", "below 0"},
-        {FIELD_COUNT, "2.0", "not an integer"},
-        {FIELD_COUNT, "\"-2\"", "not a count"},
-        {FIELD_COUNT, "\" 2\"", "not a count"},
-        {FIELD_COUNT, "\"2x\"", "not a count"},
-        {FIELD_COUNT, "\"\"", "not a count"},
-        {FIELD_COUNT, "\"18446744073709551616\"", "not a count"},
-        {FIELD_DURATION, "-3", "below 0"},
-        {FIELD_DURATION, "\"3\"", "not a number"},
-        {FIELD_DURATION, "1e11", "too long"},
-        {FIELD_MEASURED, "null", "not a number"},
-        {FIELD_MEASURED, "\"5\"", "not a number"},
-        {FIELD_AMOUNT, "-1e-9", "below 0"},
-        {FIELD_AMOUNT, "true", "not a number"},
-        {FIELD_EXACT, "[]", "not a number"},
-        {FIELD_FLAG, "1", "not true or false"},
-        {FIELD_MOMENT, "0", "not a text"},
-        {FIELD_MOMENT, "\"2026-11-21 11:20:01\"", "not a time"},
-        {FIELD_MOMENT, "\"9999-11-21T11:20:01Z\"", "not a time"},
-        {FIELD_KIND, "\"?\"", "not a word that is known"},
-        {FIELD_KIND, "3", "not a text"},
-        {FIELD_DOMAIN, "3", "not a text"},
-        {FIELD_TYPE, "\"int\"", "not a word that is known"},
-        {FIELD_TYPE, "3", "not a text"},
-    };
-
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct apapi_error err = {""};
-        union member member = {.count = 0};
-        char expected[64];
-
-        snprintf(expected, sizeof(expected), "record: place.x: %s", cases[i].said);
-        assert_int_equal(decode_member(cases[i].form, cases[i].value, &member, &err), -1);
-        assert_string_equal(err.text, expected);
-        assert_true(member.count == 0);
-    }
-}
-
 TEST(numbers_are_as_exact_as_they_should_be)
 {
     static const struct {
@@ -339,19 +245,14 @@ TEST(numbers_are_as_exact_as_they_should_be)
     } cases[] = {{FIELD_COUNT, {.count = INT64_MAX}, "{\"x\":9223372036854775807}"},
                  {FIELD_COUNT, {.count = UINT64_MAX}, "{\"x\":\"18446744073709551615\"}"},
                  {FIELD_NUMBER, {.number = UINT32_MAX - 1}, "{\"x\":4294967294}"},
-                 {FIELD_DURATION, {.count = 3004123456}, "{\"x\":3.004123456}"},
                  {FIELD_DURATION, {.count = 86400000000001}, "{\"x\":86400.000000001}"},
                  {FIELD_MEASURED, {.measured = 2.0 / 3}, "{\"x\":0.666666667}"},
-                 {FIELD_AMOUNT, {.measured = 0.1 + 0.2}, "{\"x\":0.3}"},
-                 {FIELD_MEASURED, {.measured = 0}, "{\"x\":0.0}"},
                  /* a mean of 200.899358 W lies between them */
                  {FIELD_LEAST, {.measured = 200.899358}, "{\"x\":200.899}"},
                  {FIELD_GREATEST, {.measured = 200.899358}, "{\"x\":200.9}"},
                  {FIELD_LEAST, {.measured = 197.2467}, "{\"x\":197.246}"},
                  {FIELD_GREATEST, {.measured = 999999.5}, "{\"x\":1000000.0}"},
                  {FIELD_LEAST, {.measured = -20.00001}, "{\"x\":-20.0001}"},
-                 {FIELD_LEAST, {.measured = 100}, "{\"x\":100.0}"},
-                 {FIELD_GREATEST, {.measured = 0}, "{\"x\":0.0}"},
                  {FIELD_GREATEST, {.measured = 0.1}, "{\"x\":0.1}"},
                  {FIELD_EXACT, {.measured = 0x1p-14}, "{\"x\":6.103515625e-5}"}};
 
@@ -388,14 +289,6 @@ TEST(an_uncertainty_has_two_digits)
         assert_string_equal(text, cases[i].beside);
         assert_string_equal(column, cases[i].below_others);
     }
-}
-
-TEST(long_texts_are_cut)
-{
-    union member member = {.count = 0};
-
-    assert_int_equal(decode_member(FIELD_TEXT, "\"12345\xE2\x82\xAC\"", &member, NULL), 0);
-    assert_string_equal(member.text, "12345");
 }
 
 TEST(fail_fills_in)
