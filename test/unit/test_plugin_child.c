@@ -276,32 +276,6 @@ TEST(the_maker_has_no_child)
     assert_fails(ECHILD, waitpid(-1, NULL, WNOHANG | __WALL));
 }
 
-TEST(a_name_that_is_too_long)
-{
-    static char long_dir[5000];
-    const struct spank_apapi_program program = {.dir = long_dir, .name = "x", .listener = -1};
-    struct spank_apapi_child child = {.channel = 5, .pidfd = 6};
-
-    memset(long_dir, 'x', sizeof long_dir - 1);
-    assert_fails(ENAMETOOLONG, spank_apapi_child_start(&child, &program, &why));
-    assert_int_equal(child.channel, 5);
-}
-
-TEST(a_helper_that_hangs_is_killed)
-{
-    struct spank_apapi_child child = start("stop", -1);
-
-    if (child.pidfd < 0) {
-        spank_apapi_child_close(&child);
-        skip_because("this kernel has no pidfd_open(2)");
-    }
-    assert_false(child_ended(&child, 0));
-    spank_apapi_child_kill(&child);
-    assert_true(child_ended(&child, soon()));
-    assert_fails(EPIPE, message_receive(child.channel, &message, soon()));
-    spank_apapi_child_close(&child);
-}
-
 TEST(a_users_name_is_asked_of_a_helper)
 {
     char name[SPANK_APAPI_USER_SIZE] = "x";

@@ -10,54 +10,6 @@
 
 #define RANGE 4
 
-/* @return a connection to this port of this machine; -1. */
-static int connect_to(int family, uint16_t port)
-{
-    struct sockaddr_in v4 = {
-        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    struct sockaddr_in6 v6 = {
-        .sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
-    int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    int failed = family == AF_INET ? connect(fd, (struct sockaddr *)&v4, sizeof v4)
-                                   : connect(fd, (struct sockaddr *)&v6, sizeof v6);
-
-    if (failed && fd >= 0) {
-        close(fd);
-    }
-    return failed ? -1 : fd;
-}
-
-static bool has_ipv6(void)
-{
-    struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
-    int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    bool has = fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof address) == 0;
-
-    if (fd >= 0) {
-        close(fd);
-    }
-    return has;
-}
-
-TEST(any_port)
-{
-    uint16_t port = 0;
-    int fd = spank_apapi_listen(0, 0, &port, &why), peer;
-
-    assert_true(fd > STDERR_FILENO);
-    assert_true(port > 0);
-    assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
-    peer = connect_to(AF_INET, port);
-    assert_true(peer >= 0);
-    close(peer);
-    if (has_ipv6()) {
-        peer = connect_to(AF_INET6, port);
-        assert_true(peer >= 0);
-        close(peer);
-    }
-    close(fd);
-}
-
 /* RANGE free ports in a row. */
 static uint16_t find_range(void)
 {

@@ -77,17 +77,6 @@ TEST(all_or_nothing_where_there_is_no_room)
     }
 }
 
-TEST(this_process_has_an_environment)
-{
-    char value[4];
-
-    assert_int_equal(setenv("APAPI_TEST_NODES", "n12", 1), 0);
-    assert_true(spank_apapi_look_here(NULL, "APAPI_TEST_NODES", value, sizeof value));
-    assert_string_equal(value, "n12");
-    assert_false(spank_apapi_look_here(NULL, "APAPI_TEST_NODES", value, sizeof value - 1));
-    assert_false(spank_apapi_look_here(NULL, "APAPI_TEST_NOTHING", value, sizeof value));
-}
-
 TEST(file_names_from_the_environment)
 {
     struct spank_apapi_naming naming = {.job = 9, .step = "0", .node = "n1"};

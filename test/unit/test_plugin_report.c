@@ -31,35 +31,22 @@ TEST(bad_places)
 {
     static const char *const texts[] = {
         "",
-        ":",
         TOKEN,
-        ":" TOKEN,
-        "0:" TOKEN,
         "1023:" TOKEN,
         "65536:" TOKEN,
         "-1024:" TOKEN,
-        "+1024:" TOKEN,
         " 1024:" TOKEN,
         "01024:" TOKEN,
         "1024 :" TOKEN,
-        "0x1000:" TOKEN,
-        "1",
         "1024:",
         "1024:" TOKEN "0",
-        "99999999999999999999999:" TOKEN,
         "1024:0123456789abcdef0123456789abcde",
         "1024:0123456789ABCDEF0123456789ABCDEF",
-        "1024:0123456789abcdef0123456789abcdeg",
-        "1:" TOKEN "\n",
-        "1::" TOKEN,
         "1024:" TOKEN ":",
         "1024:" TOKEN ":99",
-        "1024:" TOKEN ":0100",
-        "1024:" TOKEN ":-100",
         "1024:" TOKEN ":1000x",
         "1024:" TOKEN ":12345678",
         "1024:" TOKEN "1000",
-        "1024:" TOKEN ",1000",
     };
     struct report_collector collector = {.port = 7};
 
@@ -97,34 +84,6 @@ static void *read_one(void *listener)
     }
     close(fd);
     return text;
-}
-
-static void deliver(const char *nodelist, const char *payload, const char *want)
-{
-    const struct report report = {
-        .word = APAPI_WORD_RECORD, .node = "n1", .nodelist = nodelist, .payload = payload};
-    struct report_collector collector;
-    int listener = listen_here(5, &collector);
-    pthread_t reader;
-    void *text = NULL;
-
-    assert_int_equal(pthread_create(&reader, NULL, read_one, &listener), 0);
-    assert_int_equal(
-        report_send(&collector, "127.0.0.1", &report, deadline_now() + PATIENCE_NS, &why), 0);
-    pthread_join(reader, &text);
-    assert_non_null(text);
-    assert_string_equal(text, want);
-    free(text);
-    close(listener);
-}
-
-TEST(a_long_report_arrives)
-{
-    static char payload[200001], want[sizeof payload + 64];
-
-    memset(payload, 'x', sizeof payload - 1);
-    snprintf(want, sizeof want, "%s record n1\n%s", TOKEN, payload);
-    deliver("", payload, want);
 }
 
 struct crowd {

@@ -148,23 +148,6 @@ STORE_TEST(concurrent_lines_stay_whole)
 
 /* --- refusals --------------------------------------------------------------------------------- */
 
-STORE_TEST(no_descriptor_stays_open)
-{
-    int before = open("/dev/null", O_RDONLY);
-    int after;
-
-    assert_true(before >= 0);
-    assert_int_equal(apapi_store_append(store, "n1", NOON_NS, "{}", NULL), 0);
-    assert_int_equal(mkdir(in_base("acct/2026-11-21/d.jsonl"), 0700), 0);
-    assert_int_equal(apapi_store_append(store, "d", NOON_NS, "{}", NULL), -1);
-    assert_int_equal(mkfifo(in_base("acct/2026-11-21/p.jsonl"), 0600), 0);
-    assert_int_equal(apapi_store_append(store, "p", NOON_NS, "{}", NULL), -1);
-    after = open("/dev/null", O_RDONLY);
-    assert_int_equal(after, before + 1);
-    close(after);
-    close(before);
-}
-
 STORE_TEST(bad_arguments_are_refused)
 {
     static const struct {
@@ -279,14 +262,6 @@ static void refused(void)
     }
 }
 
-STORE_TEST(an_unwritable_folder_is_named)
-{
-    assert_int_equal(mkdir(store, 0755), 0);
-    assert_int_equal(chmod(store, 0555), 0);
-    expected = EACCES, said = store;
-    as_ordinary_user(refused);
-}
-
 STORE_TEST(what_belongs_to_others_is_refused)
 {
     needs_root();
@@ -302,38 +277,9 @@ STORE_TEST(what_belongs_to_others_is_refused)
     assert_file("acct/2026-11-21/n1.jsonl", "");
 }
 
-static void expect_short_write(void)
-{
-    const struct rlimit limit = {10, 10};
-    struct apapi_error err = {""};
-
-    signal(SIGXFSZ, SIG_IGN);
-    if (setrlimit(RLIMIT_FSIZE, &limit) < 0) {
-        _exit(98);
-    }
-    if (apapi_store_append(store, "n1", NOON_NS, "{\"longer\":\"than ten\"}", &err) != -1) {
-        _exit(1);
-    }
-    if (errno != ENOSPC || !strstr(err.text, "only 10 of 22 bytes")) {
-        _exit(2);
-    }
-}
-
-STORE_TEST(a_short_write_is_an_error)
-{
-    assert_int_equal(chmod(base, 0777), 0);
-    snprintf(store, sizeof(store), "%s", in_base("own"));
-    assert_int_equal(mkdir(store, 0700), 0);
-    if (geteuid() == 0) {
-        assert_int_equal(chown(store, 65534, 65534), 0);
-    }
-    as_ordinary_user(expect_short_write);
-}
-
 /* --- the user's copy -------------------------------------------------------------------------- */
 
 #define USER 4711
-#define OTHER 4712
 #define FILE_PATH "users/4711/2026-11-21/n1.jsonl"
 
 static char users[256];
@@ -352,19 +298,6 @@ static int append(const char *line, struct apapi_error *err)
     return user_store_append(&record, err);
 }
 
-/* The rights of a process of this user; only root can ask. */
-static bool may(uint32_t uid, const char *path, int mode)
-{
-    int status;
-    pid_t child = fork();
-
-    if (child == 0) {
-        _exit(setgid(uid) || setuid(uid) || access(path, mode) ? 1 : 0);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    return status == 0;
-}
-
 #define USER_TEST(name) TEST_WITH(name, make_users, remove_base)
 
 USER_TEST(the_copy_is_that_of_the_line)
@@ -372,25 +305,6 @@ USER_TEST(the_copy_is_that_of_the_line)
     assert_int_equal(append("{\"a\":1}", NULL), 0);
     assert_int_equal(append("{\"a\":2}", NULL), 0);
     assert_file(FILE_PATH, "{\"a\":1}\n{\"a\":2}\n");
-}
-
-USER_TEST(only_its_user_can_read_it_and_nobody_can_write)
-{
-    const char *folder = in_base("users/4711"), *file = in_base(FILE_PATH);
-
-    needs_root();
-    assert_int_equal(append("{}", NULL), 0);
-    assert_true(may(USER, file, R_OK));
-    assert_true(may(USER, folder, R_OK | X_OK));
-    assert_false(may(USER, file, W_OK));
-    assert_false(may(USER, folder, W_OK));
-    assert_false(may(USER, in_base("users/4711/2026-11-21"), W_OK));
-    assert_false(may(USER, users, R_OK));
-    assert_false(may(USER, users, W_OK));
-    assert_false(may(OTHER, file, R_OK));
-    assert_false(may(OTHER, folder, R_OK));
-    assert_false(may(OTHER, folder, X_OK));
-    assert_false(may(OTHER, users, R_OK));
 }
 
 USER_TEST(what_others_could_change_is_refused)

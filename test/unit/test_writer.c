@@ -75,29 +75,6 @@ TEST(errors_come_back)
     unlink(name);
 }
 
-TEST(root_lends_nothing)
-{
-    char link_name[80], target[80];
-    struct stat file;
-    int fd;
-
-    needs_root();
-    refused("/etc/apapi-writer-test", "Permission denied");
-    assert_int_not_equal(stat("/etc/apapi-writer-test", &file), 0);
-    snprintf(target, sizeof target, "%s/of-root", base);
-    snprintf(link_name, sizeof link_name, "%s/link", base);
-    fd = open(target, O_WRONLY | O_CREAT, 0600);
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, "secret", 6), 6);
-    close(fd);
-    assert_int_equal(symlink(target, link_name), 0);
-    refused(link_name, "Permission denied");
-    assert_int_equal(stat(target, &file), 0);
-    assert_int_equal(file.st_size, 6);
-    unlink(link_name);
-    unlink(target);
-}
-
 TEST(a_process_that_hangs_is_not_waited_for)
 {
     struct writer writer;
