@@ -177,23 +177,3 @@ NODE_TEST(totals_go_on)
     assert_float_equal(reading.energy_j[APAPI_DOMAIN_PACKAGE], 3, 1e-9);
     node_meters_close(&second);
 }
-
-/* Killed while it wrote: the figures before are whole. */
-NODE_TEST(a_torn_state_is_that_before)
-{
-    struct node_meters meters;
-    const uint64_t torn = 0;
-    struct stat status;
-    int file = openat(folder, NODE_STATE, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-
-    begin(&meters);
-    read_meter(&meters, &package, 0, 1, 10 * SECOND);
-    read_meter(&meters, &package, 0, 2, 11 * SECOND);
-    node_meters_close(&meters);
-    assert_int_equal(fstat(file, &status), 0); /* a head of two words, and two copies */
-    assert_int_equal(pwrite(file, &torn, sizeof torn, 16 + (status.st_size - 16) / 2), sizeof torn);
-    close(file);
-    begin(&meters);
-    assert_int_equal(meters.before_ns, 10 * SECOND);
-    node_meters_close(&meters);
-}

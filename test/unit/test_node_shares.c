@@ -55,25 +55,6 @@ NODE(steps_get_their_part)
     assert_int_equal(row_of(7, "0").cpu_ns, 4000000000);
 }
 
-/* A node that is busy from the start: its idle power is between none and its least power. */
-NODE(a_busy_node_leaves_shares_open)
-{
-    struct share_found found;
-
-    second_of_7(0, 0, 100);
-    for (int i = 1; i <= 30; i++) {
-        put_step("job_7/step_0", 3 * i, "0-3\n");
-        put_node_cpu(4 * i);
-        add(1, i > 15 && i < 18 ? 40 : 140);
-    }
-    assert_int_equal(share_page_look(key_of(7), &found), 0);
-    assert_near(found.row.energy_j[PACKAGE], 0.75 * (28 * 140 + 80));
-    assert_near(found.row.open_s[PACKAGE], 0.75 * 30);
-    assert_true(isnan(found.head.idle_w[PACKAGE]));
-    assert_near(found.head.least_w[PACKAGE], (8 * 140 + 80) / 10.0);
-    assert_true(isnan(found.head.least_w[APAPI_DOMAIN_DRAM]));
-}
-
 /*
  * The first job of a node, beside one that sleeps: its true draw is 25 W for each core, and its
  * load varies by a third.
@@ -287,26 +268,6 @@ NODE(the_end_of_a_step_is_claimed)
     assert_near(read_hour().total.energy_j, 6365);
 }
 
-/* More than the node used until its sampler ended: the sum closes all the same. */
-NODE(what_is_owed_at_the_end_is_nobodys)
-{
-    second_of_7(0, 0, 100);
-    second_of_7(1, 1, 100);
-    put_step("job_7/step_0", 3, "0-3\n");
-    assert_int_equal(share_end_look(key_of(7), &end), 0);
-    assert_true(end.tail_j[PACKAGE] > 100);
-    share_end_claim(key_of(7), &end);
-    drop(V1_CPU "/uid_0/job_7");
-    add(1, 20);
-    end_sampler();
-    assert_near(read_hour().total.steps_j, end.found.row.energy_j[PACKAGE]);
-    assert_near(read_hour().total.energy_j, 220);
-    assert_true(read_hour().total.unattributed_j < 0);
-    assert_near(read_hour().total.steps_j + read_hour().total.idle_j +
-                    read_hour().total.unattributed_j,
-                220);
-}
-
 NODE(a_short_step_is_claimed_too)
 {
     rest_for(1);
@@ -347,24 +308,6 @@ NODE(a_torn_claim_is_passed_over)
     assert_near(row_of(9, "0").energy_j[PACKAGE], 5);
     munmap(page, sizeof *page);
     close(file);
-}
-
-#define ENDED 400 /* steps */
-
-/* As many as end when a job array of short steps is cancelled on a big node. */
-NODE(all_steps_that_end_in_an_interval_are_claimed)
-{
-    rest_for(1);
-    for (uint32_t job = 1; job <= ENDED; job++) {
-        end = (struct share_end){.found.row = {.inode = job, .job = job, .step = "0"}};
-        end.found.row.energy_j[PACKAGE] = 0.5;
-        share_end_claim(key_of(0), &end);
-    }
-    add(1, 300);
-    end_sampler();
-    assert_near(read_hour().total.steps_j, 0.5 * ENDED);
-    assert_near(read_hour().total.energy_j, 400);
-    assert_int_equal(read_hour().steps, ENDED);
 }
 
 /* The record says less than was given: the rest is nobody's. */

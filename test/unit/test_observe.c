@@ -42,20 +42,26 @@ static int new_sealed_file(off_t size)
     return file;
 }
 
+/* Of one thread. */
+static void begin_page(struct page_program *page, uint32_t nodes)
+{
+    memcpy(page->head.magic, PAGE_MAGIC, sizeof(page->head.magic));
+    page->head.version = PAGE_VERSION;
+    page->head.size = sizeof(*page);
+    page->head.clock = PAGE_CLOCK_MONOTONIC;
+    page->head.node_count = nodes;
+    page->head.thread_count = 1;
+    page->slots[0].current = PAGE_NO_NODE;
+}
+
 static int new_page(void)
 {
     int file = new_file(sizeof(*owned), 0);
 
     owned = mmap(NULL, sizeof(*owned), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     assert_true(owned != MAP_FAILED);
-    memcpy(owned->head.magic, PAGE_MAGIC, sizeof(owned->head.magic));
-    owned->head.version = PAGE_VERSION;
-    owned->head.size = sizeof(*owned);
-    owned->head.clock = PAGE_CLOCK_MONOTONIC;
-    owned->head.node_count = 2;
-    owned->head.thread_count = 1;
+    begin_page(owned, 2);
     strcpy(owned->nodes[1].name, "solve");
-    owned->slots[0].current = PAGE_NO_NODE;
     owned->slots[0].counts[PAGE_NODES - 1] = 0;
     assert_int_equal(region_seal(file), 0);
     return file;
@@ -232,13 +238,7 @@ static struct page_program *new_crowded_page(void)
 
     assert_non_null(page);
     crowded[crowded[0] ? 1 : 0] = page;
-    memcpy(page->head.magic, PAGE_MAGIC, sizeof(page->head.magic));
-    page->head.version = PAGE_VERSION;
-    page->head.size = sizeof(*page);
-    page->head.clock = PAGE_CLOCK_MONOTONIC;
-    page->head.node_count = MANY + 1;
-    page->head.thread_count = 1;
-    page->slots[0].current = PAGE_NO_NODE;
+    begin_page(page, MANY + 1);
     for (uint32_t i = 1; i <= MANY; i++) {
         snprintf(page->nodes[i].name, PAGE_NAME_SIZE, "r%u", i);
         page->slots[0].own[i] = 1000; /* [ns] */
@@ -368,26 +368,6 @@ OBSERVED(what_a_program_has_no_memory_for_is_not_read)
     assert_int_equal(regions.losses.names, 5 + PAGE_REST - known);
 }
 
-/* N programs that end cost N looks, not N times N. */
-OBSERVED(the_end_of_a_program_reads_its_page_alone)
-{
-    struct page_program *pages[2] = {new_crowded_page(), new_crowded_page()};
-    struct observed *first = new_observed(pages[0]), *second = new_observed(pages[1]);
-
-    assert_int_equal(observe_add(observer, first), 0);
-    assert_int_equal(observe_add(observer, second), 0);
-    reading(1);
-    pages[0]->slots[0].own[1] += 500;
-    pages[1]->slots[0].own[1] += 500;
-    observe_remove(observer, first);
-    assert_int_equal(second->seen[1], 1000);
-    reading(2);
-    assert_int_equal(second->seen[1], 1500);
-    observe_remove(observer, second);
-    take_result(NULL);
-    assert_true(fabs((double)find("r1")->time_ns - 3000) < 2);
-}
-
 #define FULL 5 /* programs of as many threads as there can be */
 
 /* They have been read once. */
@@ -408,8 +388,7 @@ OBSERVED(all_programs_together_have_room_for_so_many_threads)
 {
     struct observed *programs[FULL], *late = new_observed(add_full(programs));
 
-    assert_int_equal(observe_add(observer, late), -1);
-    assert_int_equal(errno, ENOSPC);
+    assert_fails(ENOSPC, observe_add(observer, late));
     for (size_t i = 0; i < FULL; i++) {
         observe_remove(observer, programs[i]);
     }
@@ -417,20 +396,6 @@ OBSERVED(all_programs_together_have_room_for_so_many_threads)
     take_result(NULL);
     assert_int_equal(regions.losses.threads, FULL * PAGE_THREADS - OBSERVED_THREADS_MAX);
     assert_int_equal(regions.losses.programs, 1);
-}
-
-/* However many programs there are at the end: no more of them is read than while they run. */
-OBSERVED(room_that_is_left_at_the_end_is_given_to_no_other_program)
-{
-    struct observed *programs[FULL];
-
-    add_full(programs);
-    observe_end(observer);
-    for (size_t i = FULL; i-- > 0;) { /* the last ones to come were read */
-        observe_remove(observer, programs[i]);
-    }
-    take_result(NULL);
-    assert_int_equal(regions.losses.threads, FULL * PAGE_THREADS - OBSERVED_THREADS_MAX);
 }
 
 #define CROWD (OBSERVED_NODES_MAX / MANY + 4) /* programs; the last ones have no room */
@@ -497,8 +462,7 @@ OBSERVED(the_shell_has_regions_too)
 {
     struct observe_energy energy;
 
-    assert_int_equal(observe_shell_end(observer, "copy", &energy), -1);
-    assert_int_equal(errno, ENOENT);
+    assert_fails(ENOENT, observe_shell_end(observer, "copy", &energy));
     reading(5);
     assert_int_equal(observe_shell_begin(observer, "copy/in"), 0);
     reading(12);

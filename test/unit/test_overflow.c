@@ -78,10 +78,8 @@ PREPARED(change_in_a_run)
     assert_int_equal(atomic_load(&told[0].count), 0);
     assert_int_equal(apapi_overflow_change(session, 0, STEP_J, NULL), 0);
     await(&told[0].count, 5);
-    assert_int_equal(apapi_overflow_change(session, 0, STEP_J / 1e9, NULL), -1);
-    assert_int_equal(errno, ERANGE);
-    assert_int_equal(apapi_overflow_change(session, 1, STEP_J, NULL), -1);
-    assert_int_equal(errno, EINVAL);
+    assert_fails(ERANGE, apapi_overflow_change(session, 0, STEP_J / 1e9, NULL));
+    assert_fails(EINVAL, apapi_overflow_change(session, 1, STEP_J, NULL));
     halt();
 }
 
@@ -127,8 +125,7 @@ PREPARED(what_is_removed_is_told_no_more)
     before = atomic_load(&told[0].calls);
     await(&told[1].calls, atomic_load(&told[1].calls) + 5);
     assert_int_equal(atomic_load(&told[0].calls), before);
-    assert_int_equal(apapi_overflow_remove(session, 0), -1);
-    assert_int_equal(errno, EINVAL);
+    assert_fails(EINVAL, apapi_overflow_remove(session, 0));
     assert_int_equal(set("package", 3 * STEP_J, APAPI_OVERFLOW_EVERY, &told[2]), 0);
     await(&told[2].calls, 3);
     halt();
@@ -174,10 +171,8 @@ PREPARED(a_handler_that_hangs)
 PREPARED(nobody_waits_long_for_a_handler)
 {
     start_and_hang();
-    assert_int_equal(apapi_overflow_remove(session, 0), -1);
-    assert_int_equal(errno, EBUSY);
-    assert_int_equal(apapi_overflow_remove(session, 0), -1);
-    assert_int_equal(errno, EINVAL);
+    assert_fails(EBUSY, apapi_overflow_remove(session, 0));
+    assert_fails(EINVAL, apapi_overflow_remove(session, 0));
     halt();
     assert_plain_is_whole();
     destroy();
@@ -229,9 +224,8 @@ PREPARED(a_handler_that_ends_its_thread)
     halt();
     assert_plain_is_whole();
     assert_int_equal(told[0].calls, 1);
-    assert_int_equal(
-        apapi_overflow_set(session, EVENT, STEP_J, APAPI_OVERFLOW_EVERY, tell, &told[1]), -1);
-    assert_int_equal(errno, EAGAIN);
+    assert_fails(EAGAIN,
+                 apapi_overflow_set(session, EVENT, STEP_J, APAPI_OVERFLOW_EVERY, tell, &told[1]));
     assert_int_equal(apapi_overflow_remove(session, 0), 0);
 }
 
@@ -256,59 +250,55 @@ PREPARED(a_component_that_is_opened_late)
 
 static void assert_refused(const struct apapi_overflow *what, int error, const char *part)
 {
-    struct apapi_error err = {""};
-
-    assert_int_equal(apapi_overflow_add(session, what, &err), -1);
-    assert_int_equal(errno, error);
-    assert_contains(err.text, part);
+    assert_fails_with(error, part, apapi_overflow_add(session, what, &why));
 }
 
 PREPARED(misuse)
 {
-    const struct apapi_overflow good = {.event = EVENT, .threshold = 1, .handler = tell};
-    struct apapi_overflow bad = good;
+    static const struct {
+        const char *event, *unit;
+        double threshold, hysteresis;
+        unsigned mode;
+        uint64_t hold_ns;
+        int error;
+        const char *said;
+    } cases[] = {
+        {NULL, NULL, 1, 0, 0, 0, EINVAL, "needs an event and a handler"},
+        {"plain:::ENERGY7", NULL, 1, 0, 0, 0, ENOENT,
+         "plain:::ENERGY7: this session measures no such event"},
+        /* near the names of two that there are */
+        {"plain:::ENERGY2", NULL, 1, 0, 0, 0, ENOENT,
+         ": did you mean 'plain:::ENERGY0' or 'plain:::ENERGY1'?"},
+        {"gpu", NULL, 1, 0, 0, 0, ENOENT, "gpu: this session measures no such event or domain"},
+        {EVENT, "W", 1, 0, 0, 0, EDOM, EVENT ": a threshold in J, not in W"},
+        {EVENT, "J", 1, 0, APAPI_OVERFLOW_ABOVE, 0, EDOM, EVENT ": a threshold in W, not in J"},
+        {EVENT, NULL, 1, 0, 4, 0, EINVAL, "mode 0x4 is not known"},
+        {EVENT, NULL, NAN, 0, 0, 0, EINVAL, "no finite number"},
+        {EVENT, NULL, 0, 0, 0, 0, EINVAL, "the threshold 0 is not above 0"},
+        {EVENT, NULL, 1e-7, 0, 0, 0, ERANGE,
+         "the threshold 1e-07 J is below its resolution, 1e-06 J"},
+        {EVENT, NULL, 1e-5, 0, APAPI_OVERFLOW_ABOVE, 0, ERANGE, /* at intervals of 10 ms */
+         "the threshold 1e-05 W is below its resolution, 0.0001 W"},
+        {EVENT, NULL, 5, 5, APAPI_OVERFLOW_ABOVE, 0, EINVAL,
+         "hysteresis must be less than the threshold"},
+        {EVENT, NULL, 5, -1, APAPI_OVERFLOW_ABOVE, 0, EINVAL, "hysteresis must be a number from 0"},
+        {EVENT, NULL, 1, 0, 0, 1, EINVAL, "a total has neither a time to hold nor hysteresis"},
+    };
+    struct apapi_overflow bad = {.event = EVENT, .threshold = 1};
 
     create("plain");
-    bad.handler = NULL;
     assert_refused(&bad, EINVAL, "needs an event and a handler");
-    bad = good;
-    bad.event = "plain:::ENERGY7";
-    assert_refused(&bad, ENOENT, "plain:::ENERGY7: this session measures no such event");
-    bad.event = "plain:::ENERGY2"; /* near the names of two that there are */
-    assert_refused(&bad, ENOENT, ": did you mean 'plain:::ENERGY0' or 'plain:::ENERGY1'?");
-    bad.event = "gpu";
-    assert_refused(&bad, ENOENT, "gpu: this session measures no such event or domain");
-    bad = good;
-    bad.unit = "W";
-    assert_refused(&bad, EDOM, EVENT ": a threshold in J, not in W");
-    bad.mode = APAPI_OVERFLOW_ABOVE;
-    bad.unit = "J";
-    assert_refused(&bad, EDOM, EVENT ": a threshold in W, not in J");
-    bad = good;
-    bad.mode = 4;
-    assert_refused(&bad, EINVAL, "mode 0x4 is not known");
-    bad = good;
-    bad.threshold = NAN;
-    assert_refused(&bad, EINVAL, "no finite number");
-    bad.threshold = 0;
-    assert_refused(&bad, EINVAL, "the threshold 0 is not above 0");
-    bad.threshold = -3;
-    assert_refused(&bad, EINVAL, "the threshold -3 is not above 0");
-    bad.threshold = 1e-7;
-    assert_refused(&bad, ERANGE, "the threshold 1e-07 J is below its resolution, 1e-06 J");
-    bad.mode = APAPI_OVERFLOW_ABOVE;
-    bad.threshold = 1e-5; /* at intervals of 10 ms */
-    assert_refused(&bad, ERANGE, "the threshold 1e-05 W is below its resolution, 0.0001 W");
-    bad.threshold = 5;
-    bad.hysteresis = 5;
-    assert_refused(&bad, EINVAL, "hysteresis must be less than the threshold");
-    bad.hysteresis = -1;
-    assert_refused(&bad, EINVAL, "hysteresis must be a number from 0");
-    bad = good;
-    bad.hold_ns = 1;
-    assert_refused(&bad, EINVAL, "a total has neither a time to hold nor hysteresis");
-    assert_int_equal(apapi_overflow_add(NULL, &good, NULL), -1);
-    assert_int_equal(errno, EINVAL);
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        bad = (struct apapi_overflow){.event = cases[i].event,
+                                      .unit = cases[i].unit,
+                                      .threshold = cases[i].threshold,
+                                      .hysteresis = cases[i].hysteresis,
+                                      .mode = cases[i].mode,
+                                      .hold_ns = cases[i].hold_ns,
+                                      .handler = tell};
+        assert_refused(&bad, cases[i].error, cases[i].said);
+    }
+    assert_fails(EINVAL, apapi_overflow_add(NULL, &bad, NULL));
     assert_int_equal(apapi_overflow_remove(session, -1), -1);
     assert_int_equal(apapi_overflow_remove(session, 64), -1);
 }

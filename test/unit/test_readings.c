@@ -31,9 +31,6 @@ size_t __wrap_apapi_catalog_ways(const char *component, struct apapi_way ways[AP
     return 1;
 }
 
-/* A busy machine may need long to run the thread that answers. */
-#define ANSWER_NS UINT64_C(20000000000)
-
 static const char *node_name(void)
 {
     return base + strlen("/tmp/");
@@ -424,16 +421,6 @@ PREPARED(a_step_does_not_open_the_meter)
     assert_energy(&m.components[0].events[0], atomic_load(&node.asked) - 2);
 }
 
-PREPARED(a_step_that_reads_often_opens_the_meter)
-{
-    node_begin();
-    intervals.default_ns = APAPI_ROUTE_RELAY_NS - 1;
-    create_and_start("plain");
-    halt();
-    assert_int_equal(atomic_load(&meters[PLAIN].opens), 1);
-    assert_int_equal(atomic_load(&node.asked), 0);
-}
-
 /* The same counter, as the step reads it itself from then on. */
 static void go_on_alone(bool hangs)
 {
@@ -455,12 +442,6 @@ PREPARED(a_step_goes_on_where_the_node_sampler_ended)
 {
     node_begin();
     go_on_alone(false);
-}
-
-PREPARED(a_step_goes_on_where_the_node_sampler_hangs)
-{
-    node_begin();
-    go_on_alone(true);
 }
 
 /* The shares of a step that ends. */

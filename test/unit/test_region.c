@@ -202,29 +202,6 @@ PREPARED(foreign_bytes_are_refused)
     assert_non_null(page_problem(&forged));
 }
 
-PREPARED(counts_stay_in_the_page)
-{
-    forged.head.node_count = UINT32_MAX;
-    forged.head.thread_count = UINT32_MAX;
-    assert_int_equal(page_node_count(&forged), PAGE_REST);
-    assert_int_equal(page_thread_count(&forged), PAGE_THREADS);
-    forged.head.node_count = 0;
-    assert_int_equal(page_node_count(&forged), 1);
-}
-
-PREPARED(a_node_is_in_one_before_it)
-{
-    struct page_node_copy copy;
-
-    forged.nodes[2].parent = 1;
-    assert_true(page_node(&forged, 2, &copy));
-    assert_int_equal(copy.parent, 1);
-    forged.nodes[2].parent = 2;
-    assert_false(page_node(&forged, 2, &copy));
-    forged.nodes[1].parent = UINT32_MAX;
-    assert_false(page_node(&forged, 1, &copy));
-}
-
 PREPARED(names_are_clean_and_end)
 {
     struct page_node_copy copy;

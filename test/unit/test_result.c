@@ -199,27 +199,6 @@ TEST(a_counter_that_begins_low)
     }
 }
 
-/* It is seen to live, so that few readings are no reason. */
-TEST(a_reset_in_a_short_run_looks_like_a_wrap)
-{
-    const struct apapi_event event = fake_energy_event;
-    struct apapi_reading reading = {.raw = event.range_max - 100 * J};
-
-    apapi_meter_init(&meter, &event, TICK_NS, NULL);
-    apapi_meter_add(&meter, &reading, moment_at(0), &(double){0});
-    for (uint64_t ms = 1; ms <= 1024; ms *= 2) {
-        reading.raw = ms < 512 ? event.range_max - 100 * J + ms * J / 10 : (ms - 500) * J / 10;
-        apapi_meter_add(&meter, &reading, moment_at(ms * MS), NULL);
-    }
-    reading.raw = 600 * J / 10;
-    apapi_meter_add(&meter, &reading, moment_at(1100 * MS), &(double){0});
-    reading.raw = 601 * J / 10;
-    apapi_meter_check(&meter, &reading, moment_at(1101 * MS));
-    assert_int_equal(meter.life, APAPI_LIFE_SEEN);
-    assert_true(is_rough_after(11));
-    assert_near(result.total, 100 + 60 + 1e-6);
-}
-
 /* At 2 kW it wraps every 131 s: 300 s without a reading may hide two wraps. */
 TEST(wraps_that_may_hide)
 {
@@ -441,26 +420,4 @@ TEST(rows)
         assert_about(apapi_timeline_energy_j(&figures.timeline), row->timeline_j);
         assert_about(power_between(&figures, 0, row->ticks), row->timeline_w);
     }
-}
-
-/* It begins with the measurement, whenever the domain is read first. */
-TEST(domain_has_a_timeline)
-{
-    struct pair pair;
-    struct apapi_domain_result figures;
-    uint64_t known_ns;
-
-    start_pair(&pair);
-    tick_pair(&pair, 2, 0, 0);
-    tick_pair(&pair, 3, 10000000, 10000000);
-    tick_pair(&pair, 4, 40000000, 40000000);
-    tick_pair(&pair, 5, 40000000, 40000000);
-    tick_pair(&pair, 6, 41000000, 41000000);
-    figures = finish_pair(&pair, 8);
-    assert_true(figures.timeline.length_ns == 8 * TICK_NS);
-    assert_about(apapi_timeline_energy_j(&figures.timeline), figures.energy_j);
-    apapi_timeline_between_j(&figures.timeline, 0, 8 * TICK_NS, &known_ns);
-    assert_about((double)known_ns, 4.0 * TICK_NS);
-    assert_about(power_between(&figures, 5, 6), 10);
-    assert_true(power_between(&figures, 3, 4) > power_between(&figures, 2, 3));
 }

@@ -316,16 +316,6 @@ static void attach_gauge(uint64_t floor_ns)
     attach_due(floor_ns);
 }
 
-static void attach_counter(uint64_t floor_ns)
-{
-    fake_source_init(&fake, 1);
-    fake.events[0].update_ns = MS;
-    for (uint64_t i = 0; i < FAKE_ROWS_MAX; i++) {
-        fake_source_row(&fake, i * 1000, 0);
-    }
-    attach_due(floor_ns);
-}
-
 static void close_component(void)
 {
     component_close(&component);
@@ -364,31 +354,6 @@ DUE(gauges_are_read_anywhere_in_each_interval)
     }
 }
 
-static struct apapi_moment read_at(uint64_t now_ns)
-{
-    fake.base.source->read(&fake.base, component.raw);
-    return moment_at(now_ns);
-}
-
-/* A counter that moves at each reading and then stands still. */
-static unsigned probe_for(uint64_t ns)
-{
-    uint64_t now_ns = START_NS, step_ns = component.floor_ns ? component.floor_ns : 1;
-    unsigned probes = 0;
-
-    component_account(&component, read_at(now_ns));
-    component_begin_early(&component, read_at(now_ns));
-    for (; now_ns < START_NS + ns; probes++) {
-        uint64_t due_ns = component_probe_due_ns(&component, now_ns);
-
-        assert_int_equal(due_ns % step_ns, 0);
-        assert_true(due_ns >= now_ns + step_ns);
-        now_ns = due_ns;
-        component_probe(&component, read_at(now_ns));
-    }
-    return probes;
-}
-
 /* 262 kJ at 2 kW last 131 s: a reading at least every 32.8 s, whatever was asked for. */
 DUE(interval_keeps_the_guard)
 {
@@ -402,12 +367,6 @@ DUE(interval_keeps_the_guard)
     fake.events[0].guard_j = 0;
     attach_component(&component, "fake", &fake.base, &hour);
     assert_int_equal(component.interval_ns, hour.interval_ns);
-}
-
-DUE(probes_keep_to_the_grid)
-{
-    attach_counter(GRID_NS);
-    assert_in_range(probe_for(1000 * DUE_INTERVAL_NS), 20, 1000);
 }
 
 /* --- the dense start -------------------------------------------------------------------------- */

@@ -135,25 +135,6 @@ PREPARED(a_crash_at_each_step)
     }
 }
 
-PREPARED(no_descriptor_is_lost)
-{
-    struct spool spool = SPOOL_CLOSED(dir, "n1", "1.0");
-    int first, last;
-
-    save(&spool, "a");
-    first = dup(0);
-    for (int i = 0; i < 20; i++) {
-        save(&spool, "b");
-        assert_string_equal(found(SPOOL_KEEP), "");
-    }
-    last = dup(0);
-    assert_true(last <= first + 1);
-    close(first);
-    close(last);
-    spool_close(&spool);
-    assert_string_equal(found(SPOOL_KEEP), "b ");
-}
-
 PREPARED(what_is_no_line_is_empty)
 {
     static const struct {
@@ -264,43 +245,4 @@ PREPARED(a_link_above_the_nodes_folder_is_not_followed)
     /* nor is the folder of another */
     assert_int_equal(unlink(dir) | rename(elsewhere, dir) | chown(in_spool("n1"), 4711, 4711), 0);
     assert_string_equal(found(SPOOL_KEEP), "");
-}
-
-/* Eight processes save, die and take what others left: each line comes once. */
-PREPARED(many_at_once)
-{
-    enum { PROCESSES = 8, EACH = 25 };
-    char name[32], path[128];
-    FILE *file;
-    int lines = 0;
-
-    snprintf(path, sizeof path, "%s/taken", base);
-    for (int i = 0; i < PROCESSES; i++) {
-        if (fork() == 0) {
-            FILE *taken = fopen(path, "a");
-
-            for (int k = 0; k < EACH; k++) {
-                struct spool spool = SPOOL_CLOSED(dir, "n1", name);
-
-                snprintf(name, sizeof name, "%d.%d", i, k);
-                spool_save(&spool, "older", true, NULL);
-                spool_save(&spool, name, true, NULL);
-                spool_close(&spool);
-                fprintf(taken, "%s", found(SPOOL_WRITTEN));
-                fflush(taken);
-            }
-            _exit(0);
-        }
-    }
-    while (wait(NULL) > 0) {
-    }
-    assert_string_equal(found(SPOOL_WRITTEN), "");
-    file = fopen(path, "r");
-    assert_non_null(file);
-    while (fscanf(file, "%31s", name) == 1) {
-        assert_string_not_equal(name, "older");
-        lines++;
-    }
-    fclose(file);
-    assert_int_equal(lines, PROCESSES * EACH);
 }

@@ -25,22 +25,6 @@ TEST(a_job_is_found_once)
     found_free(&found);
 }
 
-/* The set grows with the jobs, not with their records. */
-TEST(records_without_end_of_few_jobs_need_little)
-{
-    struct found found = {0};
-
-    for (uint32_t i = 0; i < 100000; i++) {
-        const struct found_job job = {"a", i % 50 + 1, 1, 0};
-
-        assert_int_equal(found_add(&found, &job), 0);
-    }
-    assert_true(found.room <= 256);
-    assert_int_equal(found.count, 50);
-    assert_int_equal(found.jobs[49].records, 2000);
-    found_free(&found);
-}
-
 static struct dbd_run run(uint32_t job, int64_t submit_s, int64_t start_s, int64_t end_s,
                           const char *comment)
 {

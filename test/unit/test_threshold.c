@@ -17,35 +17,26 @@ static void assert_parsed(const char *text, struct limit *limit)
 TEST(conditions)
 {
     static const struct {
-        const char *text, *meter, *kept;
+        const char *text, *meter;
         enum limit_condition condition;
         enum limit_unit unit;
         double amount, hysteresis;
         uint64_t hold_ns;
     } good[] = {
-        {"total >= 5kJ", "total", "total >= 5kJ", LIMIT_TOTAL, LIMIT_ENERGY, 5000, 0, 0},
-        {"total>=5kJ:log", "total", "total>=5kJ", LIMIT_TOTAL, LIMIT_ENERGY, 5000, 0, 0},
-        {" gpu > 2 kWh ", "gpu", "gpu > 2 kWh", LIMIT_TOTAL, LIMIT_ENERGY, 7.2e6, 0, 0},
-        {"total >= 100", "total", "total >= 100", LIMIT_TOTAL, LIMIT_ENERGY, 100, 0, 0},
-        {"package every 1kJ", "package", "package every 1kJ", LIMIT_EVERY, LIMIT_ENERGY, 1000, 0,
-         0},
-        {"node > 600W for 10s", "node", "node > 600W for 10s", LIMIT_ABOVE, LIMIT_POWER, 600, 0,
-         10000000000},
-        {"node >= 0.6kW hysteresis 20W for 1.5s : stamp", "node",
-         "node >= 0.6kW hysteresis 20W for 1.5s", LIMIT_ABOVE, LIMIT_POWER, 600, 20, 1500000000},
-        {"dram < 100", "dram", "dram < 100", LIMIT_BELOW, LIMIT_POWER, 100, 0, 0},
-        {"coretemp:::hwmon0:temp1_input > 80°C", "coretemp:::hwmon0:temp1_input",
-         "coretemp:::hwmon0:temp1_input > 80°C", LIMIT_ABOVE, LIMIT_TEMPERATURE, 80, 0, 0},
-        {"coretemp:::t > 80C", "coretemp:::t", "coretemp:::t > 80C", LIMIT_ABOVE, LIMIT_TEMPERATURE,
-         80, 0, 0},
-        {"nvml:::gpu:load <= 5 %", "nvml:::gpu:load", "nvml:::gpu:load <= 5 %", LIMIT_BELOW,
-         LIMIT_PERCENT, 5, 0, 0},
-        {"net:::rx:bytes every 1e6", "net:::rx:bytes", "net:::rx:bytes every 1e6", LIMIT_EVERY,
-         LIMIT_PLAIN, 1e6, 0, 0},
-        {"perf:::a:cpu=0 >= 12", "perf:::a:cpu=0", "perf:::a:cpu=0 >= 12", LIMIT_TOTAL, LIMIT_PLAIN,
-         12, 0, 0},
-        {"perf:::a > 12 hysteresis 2", "perf:::a", "perf:::a > 12 hysteresis 2", LIMIT_ABOVE,
-         LIMIT_PLAIN, 12, 2, 0},
+        {"total>=5kJ:log", "total", LIMIT_TOTAL, LIMIT_ENERGY, 5000, 0, 0},
+        {" gpu > 2 kWh ", "gpu", LIMIT_TOTAL, LIMIT_ENERGY, 7.2e6, 0, 0},
+        {"total >= 100", "total", LIMIT_TOTAL, LIMIT_ENERGY, 100, 0, 0},
+        {"package every 1kJ", "package", LIMIT_EVERY, LIMIT_ENERGY, 1000, 0, 0},
+        {"node > 600W for 10s", "node", LIMIT_ABOVE, LIMIT_POWER, 600, 0, 10000000000},
+        {"node >= 0.6kW hysteresis 20W for 1.5s : stamp", "node", LIMIT_ABOVE, LIMIT_POWER, 600, 20,
+         1500000000},
+        {"dram < 100", "dram", LIMIT_BELOW, LIMIT_POWER, 100, 0, 0},
+        {"a:::t:b > 80\302\260C", "a:::t:b", LIMIT_ABOVE, LIMIT_TEMPERATURE, 80, 0, 0},
+        {"a:::t > 80C", "a:::t", LIMIT_ABOVE, LIMIT_TEMPERATURE, 80, 0, 0},
+        {"nvml:::gpu:load <= 5 %", "nvml:::gpu:load", LIMIT_BELOW, LIMIT_PERCENT, 5, 0, 0},
+        {"net:::rx:bytes every 1e6", "net:::rx:bytes", LIMIT_EVERY, LIMIT_PLAIN, 1e6, 0, 0},
+        {"perf:::a:cpu=0 >= 12", "perf:::a:cpu=0", LIMIT_TOTAL, LIMIT_PLAIN, 12, 0, 0},
+        {"perf:::a > 12 hysteresis 2", "perf:::a", LIMIT_ABOVE, LIMIT_PLAIN, 12, 2, 0},
     };
 
     for (size_t i = 0; i < COUNT_OF(good); i++) {
@@ -53,7 +44,6 @@ TEST(conditions)
 
         assert_parsed(good[i].text, &got);
         assert_string_equal(got.meter, good[i].meter);
-        assert_string_equal(got.text, good[i].kept);
         assert_int_equal(got.condition, good[i].condition);
         assert_int_equal(got.unit, good[i].unit);
         assert_float_equal(got.amount, good[i].amount, 1e-6);
@@ -77,8 +67,6 @@ TEST(scopes)
         {"node package >= 5kJ", "package", "log", LIMIT_NODE, LIMIT_TOTAL},
         {"node node > 600W", "node", "log", LIMIT_NODE, LIMIT_ABOVE},
         {"node > 600W", "node", "log", LIMIT_NODE, LIMIT_ABOVE},
-        {"node every 5kJ", "node", "log", LIMIT_NODE, LIMIT_EVERY},
-        {"node rapl:::a > 5W", "rapl:::a", "log", LIMIT_NODE, LIMIT_ABOVE},
     };
 
     for (size_t i = 0; i < COUNT_OF(good); i++) {
@@ -100,7 +88,8 @@ TEST(actions)
 
     assert_parsed("total >= 5kJ", &got);
     assert_int_equal(got.actions, LIMIT_LOG);
-    assert_parsed("total >= 5kJ : stamp, signal=USR1", &got);
+    assert_parsed(" total >=  5kJ : stamp, signal=USR1", &got);
+    assert_string_equal(got.text, "total >=  5kJ");
     assert_int_equal(got.actions, LIMIT_STAMP | LIMIT_SIGNAL);
     assert_int_equal(got.signal, SIGUSR1);
     assert_false(got.whole_step);
@@ -119,20 +108,16 @@ static const struct {
     int code;
 } bad[] = {
     {"", "", "is missing, as in 'total >= 5kJ'", EINVAL},
-    {">= 5kJ", ">= 5kJ", "is missing", EINVAL},
     {"total >=5parsecs", "parsecs", "J, kJ, MJ, Wh, kWh, W, kW", EINVAL},
     {"total >= 5KJ", "KJ", "did you mean 'kJ'?", EINVAL},
     {"total >= -5kJ", "-5kJ", "negative", ERANGE},
     {"total >= 0J", "0J", "above 0", ERANGE},
     {"total >= 0.0000001J", "0.0000001J", "at least 0.000001 J", ERANGE},
-    {"total > 0W", "0W", "above 0", ERANGE},
-    {"total every 0", "0", "above 0", ERANGE},
     {"total >= ", "", "an amount is missing", EINVAL},
     {"total >= nan", "nan", "an amount is missing", EINVAL},
     {"total >= 0x10J", "0x10J", "decimal", EINVAL},
     {"total >= 1e999J", "1e999J", "out of range", ERANGE},
     {"total = 5kJ", "= 5kJ", ">=, every, > or <", EINVAL},
-    {"total", "", ">=, every, > or <", EINVAL},
     {"pakcage >= 5kJ", "pakcage", "did you mean 'package'?", EINVAL},
     {"total < 5kJ", "kJ", "only grows", EINVAL},
     {"total > 80C", "C", "energy (J, kJ", EINVAL},
@@ -140,10 +125,8 @@ static const struct {
     {"total >= 5kJ for 10s", "for 10s", "needs a level", EINVAL},
     {"total every 5kJ hysteresis 1J", "hysteresis 1J", "needs a level", EINVAL},
     {"node > 600W for 10", "10", "ms, s, m or h", EINVAL},
-    {"node > 600W for", "", "ms, s, m or h", EINVAL},
     {"node > 600W for 1s for 2s", "for 2s", "already", EINVAL},
     {"node > 600W hysteresis 600W", "600W", "below the level", ERANGE},
-    {"node > 600W hysteresis 20J", "J", "W, kW, MW", EINVAL},
     {"node > 600W and", "and", "':' and actions", EINVAL},
     {"total >= 5kJ :", "", "unknown action: log", EINVAL},
     {"total >= 5kJ : explode", "explode", "exec=COMMAND", EINVAL},
@@ -154,13 +137,9 @@ static const struct {
     {"total >= 5kJ : exec= ", "", "a command is missing", EINVAL},
     {"total >= 5kJ : term, signal=KILL", "signal=KILL", "itself", EINVAL},
     {"job power > 5kW", "power", "a job knows what its nodes have used, 'job total", EINVAL},
-    {"step node > 600W", "node", "all else is known on each node", EINVAL},
-    {"step rapl:::a >= 5J", "rapl:::a", "a step knows", EINVAL},
     {"job total > 600W", "W", "a power is known on each node", EINVAL},
     {"step total < 5", "", "a power is known on each node", EINVAL},
-    {"step total < 5J", "J", "only grows", EINVAL},
     {"step >= 5kJ", ">= 5kJ", "a quantity is missing: 'step total", EINVAL},
-    {"job every 5kJ", "every 5kJ", "a quantity is missing: 'job total", EINVAL},
     {"job total >= 5kJ : signal=USR1@step", "step", "for all its steps", EINVAL},
     {"node node total >= 5kJ", "total", "a condition is expected", EINVAL},
 };
@@ -208,8 +187,7 @@ TEST(long_texts_show_the_place)
     assert_contains(err.text, "00007 >= 5parsecs\n");
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = '\0';
-    assert_int_equal(limit_parse(text, &got, &err), -1);
-    assert_int_equal(errno, ENAMETOOLONG);
+    assert_fails(ENAMETOOLONG, limit_parse(text, &got, &err));
 }
 
 static const struct {
@@ -218,9 +196,7 @@ static const struct {
     const char *marked, *said; /* NULL: it fits */
 } of_kinds[] = {
     {"a:::e >= 5kJ", APAPI_KIND_ENERGY, NULL, NULL},
-    {"a:::e > 5W", APAPI_KIND_ENERGY, NULL, NULL},
     {"a:::e every 5 kJ", APAPI_KIND_POWER, NULL, NULL},
-    {"a:::e > 5", APAPI_KIND_FREQUENCY, NULL, NULL},
     {"a:::e > 5C", APAPI_KIND_COUNT, NULL, NULL},
     {"a:::e > 5C", APAPI_KIND_TEMPERATURE, NULL, NULL},
     {"  a:::e > 5C : log", APAPI_KIND_ENERGY, "C",
@@ -228,7 +204,6 @@ static const struct {
     {"a:::e > 5W", APAPI_KIND_TEMPERATURE, "W", "this event is of temperature: °C, C"},
     {"a:::e > 5W", APAPI_KIND_FREQUENCY, "W", "without a unit"},
     {"a:::e every 5", APAPI_KIND_UTILIZATION, "5", "it has no total"},
-    {"a:::e >= 5", APAPI_KIND_TEMPERATURE, "5", "it has no total"},
 };
 
 /* @return what the caret is under */
@@ -265,8 +240,7 @@ TEST(lists)
     assert_int_equal(limit_list_parse(&list, "total >= 5kJ : term\n\n  \ngpu > 1kW\n", &err), 0);
     assert_int_equal(list.count, 2);
     assert_string_equal(list.limits[1].text, "gpu > 1kW");
-    assert_int_equal(limit_list_parse(&list, "dram > 1W\ntotal >= 5000 J", &err), -1);
-    assert_int_equal(errno, EEXIST);
+    assert_fails(EEXIST, limit_list_parse(&list, "dram > 1W\ntotal >= 5000 J", &err));
     assert_int_equal(list.count, 3);
     for (int i = 3; i < LIMITS_MAX; i++) {
         char text[32];
@@ -274,18 +248,6 @@ TEST(lists)
         snprintf(text, sizeof text, "total >= %d kJ", 10 + i);
         assert_int_equal(limit_list_add(&list, text, &err), 0);
     }
-    assert_int_equal(limit_list_add(&list, "total >= 1J", &err), -1);
-    assert_int_equal(errno, E2BIG);
+    assert_fails(E2BIG, limit_list_add(&list, "total >= 1J", &err));
     assert_contains(err.text, "more than 64");
-}
-
-TEST(names)
-{
-    struct limit got;
-
-    assert_parsed("a:::b > 1%", &got);
-    assert_string_equal(limit_unit_name(&got), "%");
-    assert_true(limit_is_of_event(&got));
-    assert_string_equal(limit_signal_name(SIGUSR2), "USR2");
-    assert_string_equal(limit_signal_name(0), "?");
 }

@@ -125,18 +125,6 @@ TEST(a_constant_gauge)
     }
 }
 
-/* A snapshot may be taken before the next one is shown. */
-TEST(a_gauge_that_nobody_has_seen)
-{
-    begin(&watts);
-    shown(0, 100000);
-    unshown(10, 300000);
-    finish(&meter, 10 * MS, &result);
-    assert_near(result.summary.mean, 200);
-    assert_near(result.summary.max, 200);
-    assert_near(result.summary.min, 100);
-}
-
 /* --- the look after the last reading --------------------------------------------------------- */
 
 static bool check_at(uint64_t at_us, uint64_t raw)
@@ -186,16 +174,6 @@ TEST(a_counter_that_has_stopped)
     assert_int_equal(result.incidents.rough, 1);
     finish(&meter, 1000 * MS, &result); /* another time */
     assert_int_equal(result.covered_ns, 900 * MS);
-}
-
-TEST(a_counter_that_is_late)
-{
-    second_of(&fake_energy_event, 10000000);
-    assert_true(check_at(1001000, 100000000));
-    assert_false(check_at(1002000, 100200000));
-    end();
-    assert_int_equal(result.covered_ns, 1000 * MS);
-    assert_true(result.uncertainty_j < 0.11);
 }
 
 /* Too early for a counter that has waited longer before. */

@@ -259,16 +259,6 @@ PREPARED(the_shared_worker_hangs_twice_at_the_end)
     atomic_store(&meters[PLAIN].read_hangs, false);
 }
 
-PREPARED(destroyed_while_the_shared_worker_hangs)
-{
-    create_and_start("plain:odd");
-    hang(&meters[PLAIN]);
-    destroy();
-    atomic_store(&meters[PLAIN].read_hangs, false);
-    await(&meters[PLAIN].closes, 1);
-    await(&meters[ODD].closes, 1);
-}
-
 /* --- outages ---------------------------------------------------------------------------------- */
 
 static void start(void)
@@ -306,23 +296,6 @@ PREPARED(a_source_is_reopened)
     halt();
     assert_int_equal(m.components[1].outages, 0);
     assert_true(m.components[1].measured);
-}
-
-PREPARED(the_live_page_has_the_states_of_each_run)
-{
-    memset(&page, 0, sizeof page);
-    config.live = &page;
-    create("plain");
-    assert_int_equal(apapi_live_state(&page), APAPI_LIVE_STARTING);
-    for (int run = 0; run < 2; run++) {
-        start_again();
-        assert_int_equal(apapi_live_state(&page), APAPI_LIVE_RUNNING);
-        assert_true(page.head.end_ns == 0);
-        await_more(&meters[PLAIN], 3);
-        halt();
-        assert_int_equal(apapi_live_state(&page), APAPI_LIVE_ENDED);
-        assert_int_equal(page.head.end_ns - page.head.start_ns, m.elapsed_ns);
-    }
 }
 
 /* The live page says so, too, as long as it fails. */
@@ -414,38 +387,6 @@ PREPARED(reopening_hangs)
 
 /* --- at the start and at the end ---------------------------------------------------------------
  */
-
-static void count_sample(const struct apapi_sample *sample, void *context)
-{
-    (void)sample;
-    ++*(unsigned *)context;
-}
-
-/* Readings of the start are in the sums; nobody else hears of them. */
-PREPARED(dense_readings_are_for_the_sums_alone)
-{
-    static unsigned samples;
-    struct apapi_live_slot slot;
-
-    dense = true;
-    memset(&page, 0, sizeof page);
-    intervals.default_ns = HOUR_NS;
-    config.on_sample = count_sample;
-    config.context = &samples;
-    config.live = &page;
-    create_and_start("plain");
-    await(&meters[PLAIN].good, 7);
-    assert_int_equal(samples, 1);
-    assert_true(apapi_live_read(&page.events[0], &slot));
-    assert_int_equal(slot.readings, 1);
-    assert_true(isnan(slot.total));
-    halt();
-    assert_int_equal(samples, 2);
-    assert_plain_is_whole();
-    assert_int_equal(m.components[0].period.count, 1);
-    assert_int_equal(m.components[0].events[0].incidents.samples,
-                     atomic_load(&meters[PLAIN].good) - 1);
-}
 
 /* After at least 32 ms. It counts nowhere, and nothing is longer for it. */
 PREPARED(counters_are_looked_at_after_their_last_reading)

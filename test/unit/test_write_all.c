@@ -56,16 +56,3 @@ TEST(more_than_a_pipe_holds)
         free(reading.bytes);
     }
 }
-
-TEST(errors_come_back)
-{
-    int ends[2];
-
-    assert_fails(EBADF, write_all(-1, "x", 1));
-    assert_int_equal(write_all(-1, "x", 0), 0);
-    signal(SIGPIPE, SIG_IGN);
-    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-    close(ends[0]);
-    assert_fails(EPIPE, write_all(ends[1], "x", 1));
-    close(ends[1]);
-}
