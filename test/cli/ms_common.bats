@@ -67,14 +67,14 @@ processors() {
     cat >"$BATS_TEST_TMPDIR/spec" <<'SPEC'
 hwmon/hwmon0/name text coretemp
 hwmon/hwmon0/temp1_label text Package id 0
-hwmon/hwmon0/temp1_input gauge 45000 0 1
+hwmon/hwmon0/temp1_input text 45000
 hwmon/hwmon0/temp2_label text Core 0
-hwmon/hwmon0/temp2_input gauge 41000 0 1
+hwmon/hwmon0/temp2_input text 41000
 hwmon/hwmon0/temp3_label text Core 1
-hwmon/hwmon0/temp3_input gauge 43000 0 1
+hwmon/hwmon0/temp3_input text 43000
 hwmon/hwmon1/name text coretemp
 hwmon/hwmon1/temp1_label text Package id 1
-hwmon/hwmon1/temp1_input gauge 55000 0 1
+hwmon/hwmon1/temp1_input text 55000
 SPEC
     sim --core-w 60 --spec "$BATS_TEST_TMPDIR/spec" "$@"
 }

@@ -48,17 +48,6 @@ steps() { # COUNT COMMAND...
     done
 }
 
-# Print "TIME VALUE" for each 20 ms from FROM_US on, before UNTIL_US; what cannot be read is "-".
-watch() { # FILE FROM_US UNTIL_US
-    local time value
-
-    for ((time = $2; time < $3; time += 20000)); do
-        at "$time"
-        read -r value 2>/dev/null <"$1" || value=-
-        printf '%d %s\n' "$time" "${value:--}"
-    done
-}
-
 # Read register NUMBER of a CPU's msr, SIZE bytes at once.
 register() { # CPU NUMBER [SIZE]
     dd if="/dev/cpu/$1/msr" bs="${3:-8}" count=1 skip=$(($2)) iflag=skip_bytes status=none |
@@ -72,7 +61,7 @@ inside() { # SCRIPT [SIM-OPTION]...
     shift
     echo 0 >"$BATS_TEST_TMPDIR/time"
     APAPI_SIMHW_TIME=$BATS_TEST_TMPDIR/time "$sim" --packages 0 --spec "$spec" "$@" -- bash -c "
-        $(declare -f at steps watch register)
+        $(declare -f at steps register)
         $script"
 }
 
@@ -118,26 +107,23 @@ follows() { # FORMULA LINES
     [[ $(xargs <<<"$output") == '4711 4711' ]]
 }
 
-@test "ramps, squares and gauges are exact" {
+@test "counters, ramps and squares are exact" {
     need_fuse
     cat >>"$spec" <<'SPEC'
+powercap/x energy 10 2500000 5
+powercap/x update 0.1
+powercap/x reset 0.4
 powercap/up energy-ramp 10 100 999999999999 5
 powercap/up update 0.1
-powercap/down energy-ramp 40 -100 999999999999 0
-powercap/down update 0.1
 powercap/square energy-square 10 250 0.4 999999999999 0
 powercap/square update 0.1
-hwmon/hwmon0/temp1_input gauge -20 1000 0.4
-hwmon/hwmon0/temp1_input update 0.1
 SPEC
+    run -0 inside 'steps 7 cat /sys/class/powercap/x'
+    follows '(k < 4 ? k * 1000000 + 5 : (k - 4) * 1000000) % 2500001' "$output"
     run -0 inside 'steps 6 cat /sys/class/powercap/up'
     follows '5 + k * 1000000 + k * k * 500000' "$output"
-    run -0 inside 'steps 7 cat /sys/class/powercap/down'
-    follows 'k < 4 ? k * 4000000 - k * k * 500000 : 8000000' "$output"
     run -0 inside 'steps 7 cat /sys/class/powercap/square'
     follows 'k / 4 * 52000000 + (k % 4 == 3 ? 27000000 : k % 4 * 1000000)' "$output"
-    run -0 inside 'steps 7 cat /sys/class/hwmon/hwmon0/temp1_input'
-    follows '-20 + (k % 2 == 0 ? 0 : k % 4 == 1 ? 1000 : -1000)' "$output"
 }
 
 @test "registers of /dev/cpu/N/msr" {
@@ -182,7 +168,7 @@ SPEC
 # --- around a command -----------------------------------------------------------------------------
 
 simulator_is_gone() { # PID
-    ! pgrep -f -- "--watch $1\b" >/dev/null
+    ! pgrep -f -- "/tree $1 " >/dev/null
 }
 
 @test "the status is that of the command" {
@@ -210,7 +196,7 @@ simulator_is_gone() { # PID
 }
 
 @test "the simulator keeps none of the caller's descriptors" {
-    run -0 "$sim" -- bash -c 'readlink "/proc/$(pgrep -f -- "--watch $$\b")/fd/"*' \
+    run -0 "$sim" -- bash -c 'readlink "/proc/$(pgrep -f -- "/tree $$ ")/fd/"*' \
         9>"$BATS_TEST_TMPDIR/held"
     [[ $output == */dev/null*  && $output != */held* && $output != *bats* ]]
 }
@@ -223,7 +209,7 @@ simulator_is_gone() { # PID
         { : <>/dev/fuse; } 2>/dev/null || [[ $method != fuse ]] || continue
         for ending in true 'kill -KILL $$'; do
             pid=$(TMPDIR="$BATS_TEST_TMPDIR/empty" "$sim" --method "$method" -- \
-                bash -c "echo \$\$; pgrep -f -- \"--watch \$\$\\b\" >&2 || exit 1; $ending" \
+                bash -c "echo \$\$; pgrep -f -- \"/tree \$\$ \" >&2 || exit 1; $ending" \
                 2>"$BATS_TEST_TMPDIR/simulator") || [[ $ending != true ]]
             [[ -s "$BATS_TEST_TMPDIR/simulator" ]]
             eventually simulator_is_gone "$pid"

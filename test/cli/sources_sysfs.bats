@@ -10,7 +10,7 @@ readonly LARGEST=18446744073709551615
 kinds_spec() {
     cat <<SPEC
 hwmon/hwmon3/name text power_meter
-hwmon/hwmon3/power1_average gauge 400000000 0 1
+hwmon/hwmon3/power1_average text 400000000
 hwmon/hwmon1/name text xe
 hwmon/hwmon1/device/drm/card0/dev text 226:0
 hwmon/hwmon1/energy1_input energy 225 $LARGEST 5000000000
@@ -26,8 +26,7 @@ $(cray_spec energy 'energy 500' '1000000 J')
 $(cray_spec cpu_energy 'energy 210' '1000000 J')
 $(cray_spec accel0_energy 'energy 250' '1000000 J')
 $(cray_spec freshness 'energy 100' 1000000)
-cray/pm_counters/power gauge 500 0 1
-cray/pm_counters/power unit 1 W
+cray/pm_counters/power text 500 W
 SPEC
 }
 

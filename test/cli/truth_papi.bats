@@ -265,9 +265,9 @@ check_two_components() { # ATIME
     cat >>"$BATS_TEST_TMPDIR/spec" <<'SPEC'
 hwmon/hwmon0/name text coretemp
 hwmon/hwmon0/temp1_label text Package id 0
-hwmon/hwmon0/temp1_input gauge 45000 0 1
-hwmon/hwmon0/in0_input gauge 1200 0 1
-hwmon/hwmon0/fan1_input gauge 900 0 1
+hwmon/hwmon0/temp1_input text 45000
+hwmon/hwmon0/in0_input text 1200
+hwmon/hwmon0/fan1_input text 900
 SPEC
     printf '%s:::*\n' rapl coretemp net >"$BATS_TEST_TMPDIR/events"
     export APAPI_EVENTLIST=$BATS_TEST_TMPDIR/events
@@ -291,7 +291,7 @@ SPEC
 # Neither PAPI's open files nor a word of its reach the program or its user.
 check_clean() { # ATIME
     registers_spec 14 'fail 2.3 inf EIO' >"$BATS_TEST_TMPDIR/spec"
-    printf 'hwmon/hwmon0/name text coretemp\nhwmon/hwmon0/temp1_input gauge 45000 0 1\n' >>"$BATS_TEST_TMPDIR/spec"
+    printf 'hwmon/hwmon0/name text coretemp\nhwmon/hwmon0/temp1_input text 45000\n' >>"$BATS_TEST_TMPDIR/spec"
     run -0 --separate-stderr simulate "$1" --packages 0 --spec "$BATS_TEST_TMPDIR/spec" -- \
         -c rapl:coretemp -t 20ms -f json sh -c 'sleep 3; ls -l /proc/self/fd'
     echo "$output"

@@ -5,11 +5,8 @@
  * length. Linux does not promise that a read on tmpfs meets all or nothing of such a write, but the
  * bytes share a cache line: no mixture was met in 1e7 reads beside 4e5 writes. --fuse is exact.
  */
-#include "simhw.h"
-
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +14,12 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-enum { FILE_LENGTH = 24 }; /* any 64-bit number, its sign, a newline, in whole words */
+#include "simhw.h"
+
+enum {
+    FILE_LENGTH = 24, /* any 64-bit number, its sign, a newline, in whole words */
+    FILE_PERIOD_NS = 1000000
+};
 
 /* A file that changes. */
 struct file_meter {
@@ -26,198 +28,103 @@ struct file_meter {
     char shown[FILE_LENGTH];
 };
 
-struct file_server {
-    struct sim_run *run;
-    struct file_meter *meters;
-    size_t meter_count;
-};
+static struct file_meter *meters;
+static size_t meter_count;
 
-static int file_complain(const char *path)
+static void file_check(bool good, const char *name)
 {
-    fprintf(stderr, "apapi-simhw: %s: %s\n", path, strerror(errno));
-    return -1;
+    if (!good) {
+        sim_die(SIM_FAILURE, "%s: %s", name, strerror(errno));
+    }
 }
 
-static int file_update(struct file_meter *meter, uint64_t time_ns)
+static void file_update(struct file_meter *meter, uint64_t time_ns)
 {
     char text[SIM_TEXT_SIZE];
-    char padded[FILE_LENGTH];
     ssize_t length = sim_meter_read(meter->node, time_ns, text);
 
-    if (length < 0 || length > FILE_LENGTH) {
-        errno = length < 0 ? (int)-length : EOVERFLOW;
-        return -1;
+    errno = EOVERFLOW;
+    file_check(length >= 0 && length <= FILE_LENGTH, meter->node->name);
+    memset(text + length, '\n', (size_t)(FILE_LENGTH - length));
+    if (memcmp(text, meter->shown, FILE_LENGTH) != 0) {
+        file_check(pwrite(meter->fd, text, FILE_LENGTH, 0) == FILE_LENGTH, meter->node->name);
+        memcpy(meter->shown, text, FILE_LENGTH);
     }
-    memset(padded, '\n', sizeof(padded));
-    memcpy(padded, text, (size_t)length);
-    if (memcmp(padded, meter->shown, sizeof(padded)) == 0) {
-        return 0;
-    }
-    if (pwrite(meter->fd, padded, sizeof(padded), 0) != (ssize_t)sizeof(padded)) {
-        return -1;
-    }
-    memcpy(meter->shown, padded, sizeof(padded));
-    return 0;
 }
 
-static int file_update_all(struct file_server *server)
+static void file_update_all(void)
 {
-    uint64_t time_ns = sim_run_time_ns(server->run);
+    uint64_t time_ns = sim_time_ns();
 
-    for (size_t i = 0; i < server->meter_count; i++) {
-        if (file_update(&server->meters[i], time_ns) != 0) {
-            return file_complain(server->meters[i].node->name);
-        }
+    for (size_t i = 0; i < meter_count; i++) {
+        file_update(&meters[i], time_ns);
     }
-    return 0;
 }
 
-/* Write all of a text and close the file. */
-static int file_write_text(int fd, const char *text)
+/* @param folder  in which it is created */
+static void file_create(struct sim_node *node, int folder)
 {
-    size_t length = strlen(text);
-    ssize_t written = write(fd, text, length);
+    int fd;
 
-    close(fd);
-    if (written == (ssize_t)length) {
-        return 0;
+    if (node->kind == SIM_DIR) {
+        file_check(mkdirat(folder, node->name, 0755) == 0, node->name);
+        return;
     }
-    if (written >= 0) {
-        errno = ENOSPC;
+    if (node->kind == SIM_LINK) {
+        file_check(symlinkat(node->text, folder, node->name) == 0, node->name);
+        return;
     }
-    return -1;
-}
-
-static int file_create(struct file_server *server, struct sim_node *node, const char *path)
-{
-    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, node->mode);
-
-    if (fd < 0) {
-        return -1;
-    }
+    fd = openat(folder, node->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, node->mode);
+    file_check(fd >= 0, node->name);
     if (node->kind == SIM_TEXT) {
-        return file_write_text(fd, node->text);
-    }
-    server->meters[server->meter_count++] = (struct file_meter){.node = node, .fd = fd};
-    return 0;
-}
+        ssize_t size = (ssize_t)strlen(node->text);
 
-static int file_create_node(struct file_server *server, size_t index)
-{
-    struct sim_node *node = &server->run->tree->nodes[index];
-    char path[PATH_MAX];
-    int rc;
-
-    if (sim_tree_path(server->run->tree, index, server->run->dir, path, sizeof(path)) != 0) {
-        return file_complain(node->name);
-    }
-    switch (node->kind) {
-    case SIM_DIR:
-        rc = mkdir(path, 0755);
-        break;
-    case SIM_LINK:
-        rc = symlink(node->text, path);
-        break;
-    default:
-        rc = file_create(server, node, path);
-    }
-    return rc == 0 ? 0 : file_complain(path);
-}
-
-/* Folders get their mode last, as their content must be created first. */
-static int file_set_dir_mode(struct file_server *server, size_t index)
-{
-    const struct sim_node *node = &server->run->tree->nodes[index];
-    char path[PATH_MAX];
-
-    if (node->kind != SIM_DIR) {
-        return 0;
-    }
-    if (sim_tree_path(server->run->tree, index, server->run->dir, path, sizeof(path)) != 0 ||
-        chmod(path, node->mode) != 0) {
-        return file_complain(node->name);
-    }
-    return 0;
-}
-
-static int file_create_all(struct file_server *server)
-{
-    size_t count = server->run->tree->count;
-
-    server->meters = calloc(count, sizeof(*server->meters));
-    if (server->meters == NULL) {
-        return file_complain(server->run->dir);
-    }
-    umask(0);
-    /* node 0 is the folder itself; a parent always comes before its children */
-    for (size_t i = 1; i < count; i++) {
-        if (file_create_node(server, i) != 0) {
-            return -1;
-        }
-    }
-    for (size_t i = count; i > 1; i--) {
-        if (file_set_dir_mode(server, i - 1) != 0) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
-/* A timer at absolute multiples of the period: late updates do not shift those that follow. */
-static int file_open_timer(const struct sim_run *run)
-{
-    struct timespec period = {(time_t)(run->period_ns / SIM_NS_PER_S),
-                              (long)(run->period_ns % SIM_NS_PER_S)};
-    struct itimerspec timer = {.it_interval = period, .it_value = period};
-    int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-
-    if (fd >= 0 && timerfd_settime(fd, 0, &timer, NULL) != 0) {
+        file_check(write(fd, node->text, (size_t)size) == size, node->name);
         close(fd);
-        fd = -1;
+        return;
     }
-    return fd;
+    meters = sim_grow(meters, &meter_count, sizeof *meters);
+    meters[meter_count - 1] = (struct file_meter){.node = node, .fd = fd};
 }
 
-static int file_loop(struct file_server *server)
+/* What is in a folder; its mode last, as its content must be created first. */
+static void file_create_in(struct sim_tree *tree, size_t parent, int folder)
 {
-    int timer_fd = file_open_timer(server->run);
-    int rc;
+    for (size_t i = 1; i < tree->count; i++) {
+        struct sim_node *node = &tree->nodes[i];
+        int below;
 
-    if (timer_fd < 0) {
-        return file_complain("timer");
-    }
-    while ((rc = sim_run_wait(server->run, timer_fd)) > 0) {
-        uint64_t expirations;
-
-        if (read(timer_fd, &expirations, sizeof(expirations)) < 0 && errno != EAGAIN) {
-            rc = file_complain("timer");
-        } else {
-            rc = file_update_all(server);
+        if (node->parent != parent) {
+            continue;
         }
-        if (rc != 0) {
-            break;
+        file_create(node, folder);
+        if (node->kind == SIM_DIR) {
+            below = openat(folder, node->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+            file_check(below >= 0, node->name);
+            file_create_in(tree, i, below);
+            file_check(fchmod(below, node->mode) == 0, node->name);
+            close(below);
         }
     }
-    close(timer_fd);
-    return rc;
 }
 
-int sim_file_serve(struct sim_run *run)
+void sim_file_serve(struct sim_tree *tree, const char *dir)
 {
-    struct file_server server = {.run = run};
-    int rc = file_create_all(&server);
+    /* at absolute multiples of the period: late updates do not shift those that follow */
+    const struct itimerspec period = {{0, FILE_PERIOD_NS}, {0, FILE_PERIOD_NS}};
+    int folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    uint64_t expirations;
 
-    sim_run_start(run);
-    if (rc == 0) {
-        rc = file_update_all(&server);
+    file_check(folder >= 0, dir);
+    file_check(timer >= 0 && timerfd_settime(timer, 0, &period, NULL) == 0, "timer");
+    umask(0);
+    file_create_in(tree, 0, folder);
+    sim_start(tree);
+    file_update_all();
+    sim_ready();
+    while (sim_wait(timer)) {
+        file_check(read(timer, &expirations, sizeof expirations) > 0 || errno == EAGAIN, "timer");
+        file_update_all();
     }
-    if (rc == 0) {
-        sim_run_ready(run);
-        rc = file_loop(&server);
-    }
-    for (size_t i = 0; i < server.meter_count; i++) {
-        close(server.meters[i].fd);
-    }
-    free(server.meters);
-    return rc;
 }

@@ -1,181 +1,170 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi-simhw: options, specs, server. */
-#include "simhw.h"
-
+/* apapi-simhw: options, and how a run begins, waits and ends. */
 #include <errno.h>
-#include <getopt.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-enum { EXIT_USAGE = 2 };
+#include "base/clock.h"
+#include "simhw.h"
 
-static const uint64_t main_period_ns = 1000000;
-
-static const char main_usage[] =
-    "usage: apapi-simhw --fuse|--files DIR [OPTION]... SPEC...\n"
+static const char usage[] =
+    "usage: apapi-simhw --fuse|--files DIR PID SPEC...\n"
     "Simulated energy meters as files below the existing folder DIR, as the specs describe them.\n"
-    "  --fuse            mount a file system that computes each value at the moment of the read\n"
-    "  --files           plain files (on a tmpfs, please) that are rewritten in place\n"
-    "  --period SECONDS  between two updates of plain files; default 0.001\n"
-    "  --watch PID       serve in the background: return when the tree can be read, and end when\n"
-    "                    process PID does; without it, end with the parent\n"
-    "  --ready-fd N      without --watch: write a newline to descriptor N when the tree can be "
-    "read\n"
-    "  -h, --help        this text\n"
+    "Returns when the tree can be read, and serves it in the background until process PID ends.\n"
+    "  --fuse   a file system that computes each value at the moment of the read\n"
+    "  --files  plain files (on a tmpfs, please) that are rewritten in place each millisecond\n"
     "The time is what $APAPI_SIMHW_TIME, a file, says [ns]; by default the machine's since the "
     "start.\n"
-    "SIGTERM, SIGINT and SIGHUP end it. Status: 0 ended, 1 failure, 2 bad option or spec.\n\n";
+    "Status: 0 it serves, 1 failure, 2 bad option or spec.\n\n";
 
-struct main_options {
-    const char *fuse_dir;
-    const char *file_dir;
-    uint64_t period_ns;
-    uint64_t watch_pid;
-    uint64_t ready_fd;
-    bool has_ready_fd;
-};
+static uint64_t start_ns; /* second 0 of the simulation on CLOCK_MONOTONIC */
+static int watch_fd, ready_fd;
 
-static int main_refuse(const char *what, const char *value)
+void sim_die(int status, const char *format, ...)
 {
-    fprintf(stderr, "apapi-simhw: %s: %s (-h shows the options)\n", value, what);
-    return -1;
+    va_list values;
+
+    fputs("apapi-simhw: ", stderr);
+    va_start(values, format);
+    vfprintf(stderr, format, values);
+    va_end(values);
+    fputc('\n', stderr);
+    exit(status);
 }
 
-static int main_parse_option(struct main_options *options, int option, const char *value)
+/* For tests that make time themselves. */
+static bool given_time_ns(uint64_t *time_ns)
 {
-    switch (option) {
-    case 'u':
-        options->fuse_dir = value;
-        return 0;
-    case 'f':
-        options->file_dir = value;
-        return 0;
-    case 'p':
-        if (sim_number_seconds(value, &options->period_ns) == 0 && options->period_ns > 0 &&
-            options->period_ns < UINT64_MAX) {
-            return 0;
+    const char *path = getenv("APAPI_SIMHW_TIME");
+    char text[24] = "";
+    int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+
+    if (fd < 0) {
+        return false;
+    }
+    if (read(fd, text, sizeof text - 1) < 0) {
+        text[0] = '\0';
+    }
+    close(fd);
+    *time_ns = strtoull(text, NULL, 10);
+    return true;
+}
+
+uint64_t sim_time_ns(void)
+{
+    uint64_t time_ns;
+
+    return given_time_ns(&time_ns) ? time_ns : clock_monotonic_ns() - start_ns;
+}
+
+void sim_start(const struct sim_tree *tree)
+{
+    start_ns = clock_monotonic_ns();
+    for (size_t i = 0; i < tree->count; i++) {
+        struct sim_load *load = tree->nodes[i].power.load;
+
+        if (load) {
+            load->start_ns = start_ns;
         }
-        return main_refuse("not a period in seconds", value);
-    case 'w':
-        if (sim_number_u64(value, 10, 1, INT_MAX, &options->watch_pid) == 0) {
-            return 0;
-        }
-        return main_refuse("not a process", value);
-    case 'r':
-        options->has_ready_fd = true;
-        if (sim_number_u64(value, 10, STDERR_FILENO + 1, INT_MAX - 1, &options->ready_fd) == 0) {
-            return 0;
-        }
-        return main_refuse("not a descriptor from 3 on", value);
-    default:
-        return main_refuse("bad option", "usage");
     }
 }
 
-/* 0, 1 after the help, or -1 after a message. */
-static int main_parse_options(struct main_options *options, int argc, char **argv)
+void sim_ready(void)
 {
-    static const struct option table[] = {
-        {"fuse", required_argument, NULL, 'u'},
-        {"files", required_argument, NULL, 'f'},
-        {"period", required_argument, NULL, 'p'},
-        {"watch", required_argument, NULL, 'w'},
-        {"ready-fd", required_argument, NULL, 'r'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-    };
-    int option;
+    int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-    while ((option = getopt_long(argc, argv, "h", table, NULL)) != -1) {
-        if (option == 'h') {
-            printf("%s%s", main_usage, sim_spec_help);
-            return 1;
-        }
-        if (main_parse_option(options, option, optarg) != 0) {
-            return -1;
-        }
+    /* no pipe or terminal of the caller may stay open in the background */
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        dup2(null_fd, fd);
     }
-    if ((options->fuse_dir == NULL) == (options->file_dir == NULL)) {
-        return main_refuse("one of --fuse and --files is needed", "usage");
+    close(null_fd);
+    if (write(ready_fd, "\n", 1) != 1) {
+        exit(SIM_FAILURE);
     }
-    if (options->has_ready_fd && options->watch_pid != 0) {
-        return main_refuse("--ready-fd and --watch exclude each other", "usage");
-    }
-    return 0;
+    close(ready_fd);
 }
 
-/* Leave other descriptors of the caller alone. */
-static void main_close_descriptors(const struct main_options *options)
+bool sim_wait(int fd)
 {
-    unsigned int first = STDERR_FILENO + 1;
+    struct pollfd fds[] = {{.fd = fd, .events = POLLIN}, {.fd = watch_fd, .events = POLLIN}};
 
-    if (options->has_ready_fd) {
-        if (options->ready_fd > first) {
-            close_range(first, (unsigned int)options->ready_fd - 1, 0);
-        }
-        first = (unsigned int)options->ready_fd + 1;
-    }
-    close_range(first, UINT_MAX, 0);
-}
-
-/* 0 or an exit status. */
-static int main_load(struct sim_tree *tree, bool exact, char **specs)
-{
-    if (sim_tree_init(tree, exact) != 0) {
-        perror("apapi-simhw");
-        return EXIT_FAILURE;
-    }
-    if (*specs == NULL) {
-        main_refuse("no spec was given", "usage");
-        return EXIT_USAGE;
-    }
-    for (size_t i = 0; specs[i] != NULL; i++) {
-        if (sim_spec_load(tree, i + 1, specs[i]) != 0) {
-            return EXIT_USAGE;
+    while (poll(fds, 2, -1) < 0) {
+        if (errno != EINTR) {
+            return false;
         }
     }
-    return 0;
+    return fds[1].revents == 0;
 }
 
-static int main_serve(const struct main_options *options, struct sim_tree *tree)
+/* The caller's process: end as soon as the child is ready, or with its status if it fails. */
+static _Noreturn void await_child(int fd, pid_t child)
 {
-    struct sim_run run = {.tree = tree, .period_ns = options->period_ns, .watch_fd = -1};
-    const char *dir = tree->exact ? options->fuse_dir : options->file_dir;
-    char *path = realpath(dir, NULL);
-    int rc = -1;
+    int status = 0;
+    char byte;
 
-    run.dir = path;
-    run.ready_fd = options->has_ready_fd ? (int)options->ready_fd : -1;
-    if (path == NULL) {
-        main_refuse(strerror(errno), dir);
-    } else if (sim_run_open(&run, (pid_t)options->watch_pid) != 0) {
-        main_refuse(strerror(errno), "what ends the run");
-    } else if (options->watch_pid != 0 && sim_run_detach(&run) != 0) {
-        main_refuse(strerror(errno), "going to the background");
-    } else {
-        rc = tree->exact ? sim_fuse_serve(&run) : sim_file_serve(&run);
+    if (read(fd, &byte, 1) == 1) {
+        _exit(EXIT_SUCCESS);
     }
-    free(path);
-    return rc == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    waitpid(child, &status, 0);
+    _exit(WIFEXITED(status) && WEXITSTATUS(status) ? WEXITSTATUS(status) : SIM_FAILURE);
+}
+
+static void go_to_background(void)
+{
+    int fds[2];
+    pid_t child;
+
+    if (pipe2(fds, O_CLOEXEC) || (child = fork()) < 0) {
+        sim_die(SIM_FAILURE, "no process: %s", strerror(errno));
+    }
+    close(fds[child != 0]);
+    if (child > 0) {
+        await_child(fds[0], child);
+    }
+    ready_fd = fds[1];
+    setsid();
+    if (chdir("/")) {
+        sim_die(SIM_FAILURE, "/: %s", strerror(errno));
+    }
 }
 
 int main(int argc, char **argv)
 {
-    struct main_options options = {.period_ns = main_period_ns};
-    struct sim_tree tree = {0};
-    int rc = main_parse_options(&options, argc, argv);
+    static struct sim_tree tree;
+    bool exact = argc > 1 && strcmp(argv[1], "--fuse") == 0;
+    char *dir;
 
-    if (rc != 0) {
-        return rc > 0 ? EXIT_SUCCESS : EXIT_USAGE;
+    if (argc > 1 && (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0)) {
+        printf("%s%s", usage, sim_spec_help);
+        return EXIT_SUCCESS;
     }
-    rc = main_load(&tree, options.fuse_dir != NULL, argv + optind);
-    if (rc == 0) {
-        main_close_descriptors(&options);
-        rc = main_serve(&options, &tree);
+    if (argc < 5 || (!exact && strcmp(argv[1], "--files") != 0)) {
+        sim_die(SIM_BAD_USE, "--fuse|--files DIR PID SPEC... are needed (-h shows the usage)");
     }
-    sim_tree_clear(&tree);
-    return rc;
+    sim_tree_init(&tree);
+    for (int i = 4; i < argc; i++) {
+        sim_spec_load(&tree, argv[i], exact);
+    }
+    close_range(STDERR_FILENO + 1, UINT_MAX, 0); /* those of the caller */
+    dir = realpath(argv[2], NULL);
+    watch_fd = pidfd_open(atoi(argv[3]), 0);
+    if (!dir || watch_fd < 0) {
+        sim_die(SIM_FAILURE, "%s: %s", argv[dir ? 3 : 2], strerror(errno));
+    }
+    go_to_background();
+    if (exact) {
+        sim_fuse_serve(&tree, dir);
+    } else {
+        sim_file_serve(&tree, dir);
+    }
+    free(dir);
+    return EXIT_SUCCESS;
 }

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The result of one read of a node at a given time: the signal and the effects of the spec. */
-#include "simhw.h"
-
+/*
+ * The result of one read of a node at a given time. Energy is computed in 128-bit integers and
+ * rounded down once, so that it is exact and never runs backwards.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "simhw.h"
 
 __extension__ typedef unsigned __int128 meter_wide;
 
@@ -14,11 +17,11 @@ static bool meter_active(const struct sim_event *event, enum sim_event_kind kind
     return event->kind == kind && time_ns >= event->from_ns && time_ns < event->to_ns;
 }
 
-static const struct sim_event *meter_find(const struct sim_node *node, enum sim_event_kind kind,
-                                          uint64_t time_ns)
+static struct sim_event *meter_find(const struct sim_node *node, enum sim_event_kind kind,
+                                    uint64_t time_ns)
 {
     for (size_t i = 0; i < node->event_count; i++) {
-        if (meter_active(&node->events[i], kind, time_ns)) {
+        if (meter_active(&node->events[i], kind, time_ns) && !node->events[i].done) {
             return &node->events[i];
         }
     }
@@ -29,88 +32,91 @@ static const struct sim_event *meter_find(const struct sim_node *node, enum sim_
 static uint64_t meter_shown_ns(const struct sim_node *node, uint64_t time_ns)
 {
     const struct sim_event *freeze = meter_find(node, SIM_FREEZE, time_ns);
-    uint64_t shown_ns = freeze == NULL ? time_ns : freeze->from_ns;
+    uint64_t shown_ns = freeze ? freeze->from_ns : time_ns;
 
     return node->update_ns == 0 ? shown_ns : shown_ns - shown_ns % node->update_ns;
+}
+
+/* Integral of power + more * t, with t in us. */
+static meter_wide meter_ramp_uj(const struct sim_power *power, uint64_t time_ns)
+{
+    const meter_wide us_per_s = 1000000;
+    meter_wide time_us = time_ns / 1000, power_uw = power->power_uw;
+
+    return (2 * power_uw * time_us * us_per_s + power->more_uw * time_us * time_us) /
+           (2 * us_per_s * us_per_s);
+}
+
+static meter_wide meter_square_uj(const struct sim_power *power, uint64_t time_ns)
+{
+    uint64_t half_ns = power->period_ns / 2, rest_ns = time_ns % power->period_ns;
+    meter_wide low_ns = (meter_wide)(time_ns / power->period_ns) * half_ns +
+                        (rest_ns < half_ns ? rest_ns : half_ns);
+
+    return (power->power_uw * low_ns + power->more_uw * (time_ns - low_ns)) / SIM_NS_PER_S;
+}
+
+static meter_wide meter_used_uj(const struct sim_power *power, uint64_t time_ns)
+{
+    switch (power->shape) {
+    case SIM_RAMP:
+        return meter_ramp_uj(power, time_ns);
+    case SIM_SQUARE:
+        return meter_square_uj(power, time_ns);
+    case SIM_CONSTANT:
+        break;
+    }
+    return (meter_wide)power->power_uw * time_ns / SIM_NS_PER_S +
+           (power->load ? sim_load_energy_uj(power->load, time_ns) : 0);
 }
 
 /* The counter: energy since second 0, or since the last reset, modulo its range. */
 static uint64_t meter_energy_uj(const struct sim_node *node, uint64_t shown_ns)
 {
     const struct sim_event *last = NULL;
-    meter_wide energy_uj = sim_power_energy_uj(&node->power, shown_ns);
+    meter_wide energy_uj = meter_used_uj(&node->power, shown_ns);
 
     for (size_t i = 0; i < node->event_count; i++) {
         const struct sim_event *event = &node->events[i];
 
-        if (meter_active(event, SIM_RESET, shown_ns) &&
-            (last == NULL || event->from_ns > last->from_ns)) {
+        if (meter_active(event, SIM_RESET, shown_ns) && (!last || event->from_ns > last->from_ns)) {
             last = event;
         }
     }
-    if (last != NULL) {
-        energy_uj -= sim_power_energy_uj(&node->power, last->from_ns);
+    if (last) {
+        energy_uj -= meter_used_uj(&node->power, last->from_ns);
     } else {
         energy_uj += node->start_uj;
     }
     return (uint64_t)(energy_uj % ((meter_wide)node->range_uj + 1));
 }
 
-/* The value of a SIM_ABSURD that is due and was not read yet, or NULL. */
-static const char *meter_take_absurd(struct sim_node *node, uint64_t time_ns)
-{
-    for (size_t i = 0; i < node->event_count; i++) {
-        struct sim_event *event = &node->events[i];
-
-        if (meter_active(event, SIM_ABSURD, time_ns) && !event->done) {
-            event->done = true;
-            return event->value;
-        }
-    }
-    return NULL;
-}
-
-/* The number as the node shows it. */
-static ssize_t meter_show(const struct sim_node *node, int64_t sign, uint64_t number,
-                          char text[SIM_TEXT_SIZE])
-{
-    uint64_t shown = node->divisor == 0 ? number : number / node->divisor;
-
-    return snprintf(text, SIM_TEXT_SIZE, "%s%" PRIu64 "%s%s\n", sign < 0 && shown > 0 ? "-" : "",
-                    shown, *node->unit == '\0' ? "" : " ", node->unit);
-}
-
-static ssize_t meter_show_gauge(const struct sim_node *node, uint64_t shown_ns,
-                                char text[SIM_TEXT_SIZE])
-{
-    int64_t value = sim_gauge_value(&node->gauge, shown_ns);
-
-    return meter_show(node, value, value < 0 ? -(uint64_t)value : (uint64_t)value, text);
-}
-
 ssize_t sim_meter_read(struct sim_node *node, uint64_t time_ns, char text[SIM_TEXT_SIZE])
 {
     const struct sim_event *fail = meter_find(node, SIM_FAIL, time_ns);
-    uint64_t shown_ns = meter_shown_ns(node, time_ns);
-    const char *absurd;
+    struct sim_event *absurd = meter_find(node, SIM_ABSURD, time_ns);
 
-    if (fail != NULL) {
+    if (fail) {
         return -fail->error;
     }
-    absurd = meter_take_absurd(node, time_ns);
-    if (absurd != NULL) {
-        return snprintf(text, SIM_TEXT_SIZE, "%s\n", absurd);
+    if (absurd) {
+        absurd->done = true;
+        return snprintf(text, SIM_TEXT_SIZE, "%s\n", absurd->value);
     }
-    switch (node->kind) {
-    case SIM_TEXT:
+    if (node->kind == SIM_TEXT) {
         return snprintf(text, SIM_TEXT_SIZE, "%s", node->text);
-    case SIM_ENERGY:
-        return meter_show(node, 1, meter_energy_uj(node, shown_ns), text);
-    case SIM_GAUGE:
-        return meter_show_gauge(node, shown_ns, text);
-    default:
-        return -EINVAL;
     }
+    return snprintf(text, SIM_TEXT_SIZE, "%" PRIu64 "%s\n",
+                    meter_energy_uj(node, meter_shown_ns(node, time_ns)) / node->divisor,
+                    node->unit);
+}
+
+static uint64_t meter_register_value(const struct sim_register *reg, uint64_t time_ns)
+{
+    const meter_wide uw_ns_per_j = (meter_wide)1000000 * SIM_NS_PER_S;
+    meter_wide counts = ((meter_wide)reg->power_uw * time_ns << reg->unit_exponent) / uw_ns_per_j;
+
+    return reg->counts ? (uint64_t)(reg->value + counts) & UINT32_MAX : reg->value;
 }
 
 int sim_meter_read_register(const struct sim_node *node, uint64_t time_ns, uint64_t number,
@@ -118,12 +124,12 @@ int sim_meter_read_register(const struct sim_node *node, uint64_t time_ns, uint6
 {
     const struct sim_event *fail = meter_find(node, SIM_FAIL, time_ns);
 
-    if (fail != NULL) {
+    if (fail) {
         return -fail->error;
     }
     for (size_t i = 0; i < node->register_count; i++) {
         if (node->registers[i].number == number) {
-            *value = sim_register_value(&node->registers[i], meter_shown_ns(node, time_ns));
+            *value = meter_register_value(&node->registers[i], meter_shown_ns(node, time_ns));
             return 0;
         }
     }
@@ -133,7 +139,7 @@ int sim_meter_read_register(const struct sim_node *node, uint64_t time_ns, uint6
 bool sim_meter_vanished(const struct sim_tree *tree, size_t node, uint64_t time_ns)
 {
     for (; node != 0; node = tree->nodes[node].parent) {
-        if (meter_find(&tree->nodes[node], SIM_VANISH, time_ns) != NULL) {
+        if (meter_find(&tree->nodes[node], SIM_VANISH, time_ns)) {
             return true;
         }
     }

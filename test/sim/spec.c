@@ -1,198 +1,393 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Spec files: lines, paths and messages. The words of the language are in spec_words.c. */
-#include "spec.h"
-
+/* Spec files: lines "PATH WORD ARGUMENTS". */
+#include <ctype.h>
 #include <errno.h>
-#include <stdarg.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char spec_blanks[] = " \t\r\n";
+#include "simhw.h"
 
-int spec_fail(const struct spec_line *line, const char *format, ...)
+#define BLANKS " \t\r\n"
+#define UW_PER_W 1e6
+#define NUMBER_MAX 1e9 /* seconds, watts */
+
+enum { SPEC_ARGS_MAX = 5, SPEC_REST = -1, ERRNO_MAX = 4095 };
+
+const char sim_spec_help[] =
+    "A spec has one line for each statement; # begins a comment line. Second 0 is the start.\n"
+    "What a path is:\n"
+    "  PATH dir                                  folder (those on the way need no line)\n"
+    "  PATH link TARGET                          symbolic link\n"
+    "  PATH text STRING                          STRING and a newline; without STRING empty\n"
+    "  PATH energy WATTS RANGE_UJ START_UJ       counter in uJ, values 0 to RANGE_UJ\n"
+    "  PATH energy-ramp W0 W_PER_S RANGE_UJ START_UJ\n"
+    "  PATH energy-square W_LOW W_HIGH PERIOD_S RANGE_UJ START_UJ\n"
+    "  PATH energy-load FILE WATTS RANGE_UJ START_UJ   and what programs add in FILE (load.h)\n"
+    "  PATH msr                                  8-byte registers at their number as offset (*)\n"
+    "What an earlier path does besides:\n"
+    "  PATH reg NUMBER const VALUE               register of an msr\n"
+    "  PATH reg NUMBER energy WATTS UNIT_EXP START   32-bit counter of 2^-UNIT_EXP J\n"
+    "  PATH mode OCTAL                           default 0444, msr 0600, folders 0755\n"
+    "  PATH update SECONDS                       step of a meter; default 0.001, 0: none\n"
+    "  PATH unit DIVISOR [UNIT]                  number / DIVISOR and UNIT: 1000000 J of an "
+    "energy\n"
+    "  PATH freeze FROM_S TO_S                   stands still, then jumps to the truth\n"
+    "  PATH reset AT_S                           counter begins again at 0\n"
+    "  PATH fail FROM_S TO_S ERRNO               reads fail; EIO or a number (*)\n"
+    "  PATH absurd AT_S VALUE                    the first read from AT_S on yields VALUE (*)\n"
+    "  PATH vanish FROM_S TO_S                   is gone; open descriptors give ENODEV (*)\n"
+    "  PATH replug FROM_S TO_S                   the same, and they do so for ever (*)\n"
+    "(*) with --fuse only. TO_S may be inf. A path may lead through links. A path may be defined\n"
+    "again; its mode and what happens to it remain.\n";
+
+struct spec_line {
+    const char *file;
+    unsigned long number;
+    const struct spec_word *word; /* NULL: not known */
+    char *args[SPEC_ARGS_MAX];
+    int count;
+};
+
+struct spec_word {
+    const char *name, *usage;
+    int least, most;    /* arguments; SPEC_REST: one, the rest of the line */
+    unsigned int kinds; /* 0: defines the path; otherwise changes one of these kinds (1 << kind) */
+    bool exact_only;    /* plain files cannot do it */
+    void (*parse)(const struct spec_line *line, struct sim_node *node);
+};
+
+static _Noreturn void spec_fail(const struct spec_line *line)
 {
-    va_list args;
-
-    fprintf(stderr, "apapi-simhw: %s:%lu: ", line->file_name, line->number);
-    va_start(args, format);
-    vfprintf(stderr, format, args);
-    va_end(args);
-    if (line->word == NULL) {
-        fprintf(stderr, "; expected: PATH WORD ARGUMENTS\n");
-    } else {
-        fprintf(stderr, "; expected: PATH %s%s%s\n", line->word->name,
-                *line->word->usage == '\0' ? "" : " ", line->word->usage);
-    }
-    return -1;
+    sim_die(SIM_BAD_USE, "%s:%lu: expected: PATH %s %s", line->file, line->number,
+            line->word ? line->word->name : "WORD", line->word ? line->word->usage : "ARGUMENTS");
 }
+
+static uint64_t spec_whole(const struct spec_line *line, int arg, int base, uint64_t max)
+{
+    const char *text = line->args[arg];
+    char *end;
+    unsigned long long value;
+
+    errno = 0;
+    value = strtoull(text, &end, base);
+    if (!isdigit((unsigned char)*text) || *end || errno || value > max) {
+        spec_fail(line);
+    }
+    return value;
+}
+
+/* A number that is not negative, times `scale`; "inf" is UINT64_MAX. */
+static uint64_t spec_scaled(const struct spec_line *line, int arg, double scale)
+{
+    const char *text = line->args[arg];
+    char *end;
+    double value = strtod(text, &end);
+
+    if (strcmp(text, "inf") == 0) {
+        return UINT64_MAX;
+    }
+    if (end == text || *end || !(value >= 0 && value <= NUMBER_MAX)) {
+        spec_fail(line);
+    }
+    return (uint64_t)llround(value * scale);
+}
+
+static uint64_t spec_ns(const struct spec_line *line, int arg)
+{
+    return spec_scaled(line, arg, (double)SIM_NS_PER_S);
+}
+
+/* --- what a path is -------------------------------------------------------------------------- */
+
+/* A mode from an earlier definition remains. */
+static void spec_begin_file(struct sim_node *node, enum sim_kind kind, mode_t mode)
+{
+    node->mode = node->kind == SIM_DIR ? mode : node->mode;
+    node->kind = kind;
+    node->update_ns = 1000000;
+    node->divisor = 1;
+    node->unit[0] = '\0';
+    node->power = (struct sim_power){.shape = SIM_CONSTANT};
+}
+
+static void spec_dir(const struct spec_line *line, struct sim_node *node)
+{
+    (void)line;
+    node->kind = SIM_DIR;
+}
+
+static void spec_link(const struct spec_line *line, struct sim_node *node)
+{
+    spec_begin_file(node, SIM_LINK, 0777);
+    node->text = strdup(line->args[0]);
+}
+
+static void spec_text(const struct spec_line *line, struct sim_node *node)
+{
+    spec_begin_file(node, SIM_TEXT, 0444);
+    if (strlen(line->args[0]) + sizeof "\n" > SIM_TEXT_SIZE ||
+        asprintf(&node->text, "%s%s", line->args[0], *line->args[0] ? "\n" : "") < 0) {
+        spec_fail(line);
+    }
+}
+
+/* RANGE_UJ START_UJ are the last arguments, WATTS is argument `watts`. */
+static void spec_begin_energy(const struct spec_line *line, struct sim_node *node, int watts)
+{
+    spec_begin_file(node, SIM_ENERGY, 0444);
+    node->power.power_uw = spec_scaled(line, watts, UW_PER_W);
+    node->range_uj = spec_whole(line, line->count - 2, 10, UINT64_MAX);
+    node->start_uj = spec_whole(line, line->count - 1, 10, node->range_uj);
+}
+
+static void spec_energy(const struct spec_line *line, struct sim_node *node)
+{
+    spec_begin_energy(line, node, 0);
+}
+
+static void spec_ramp(const struct spec_line *line, struct sim_node *node)
+{
+    spec_begin_energy(line, node, 0);
+    node->power.shape = SIM_RAMP;
+    node->power.more_uw = spec_scaled(line, 1, UW_PER_W);
+}
+
+static void spec_square(const struct spec_line *line, struct sim_node *node)
+{
+    spec_begin_energy(line, node, 0);
+    node->power.shape = SIM_SQUARE;
+    node->power.more_uw = spec_scaled(line, 1, UW_PER_W);
+    node->power.period_ns = spec_ns(line, 2);
+    if (node->power.period_ns == 0) {
+        spec_fail(line);
+    }
+}
+
+static void spec_energy_load(const struct spec_line *line, struct sim_node *node)
+{
+    spec_begin_energy(line, node, 1);
+    node->power.load = sim_load_create(line->args[0]);
+    if (!node->power.load) {
+        sim_die(SIM_BAD_USE, "%s: %s", line->args[0], strerror(errno));
+    }
+}
+
+static void spec_msr(const struct spec_line *line, struct sim_node *node)
+{
+    (void)line;
+    spec_begin_file(node, SIM_MSR, 0600);
+    node->register_count = 0;
+}
+
+/* --- what it does besides --------------------------------------------------------------------- */
+
+static void spec_reg(const struct spec_line *line, struct sim_node *node)
+{
+    struct sim_register reg = {.number = (uint32_t)spec_whole(line, 0, 0, UINT32_MAX),
+                               .counts = strcmp(line->args[1], "energy") == 0};
+
+    if (line->count != (reg.counts ? 5 : 3) ||
+        (!reg.counts && strcmp(line->args[1], "const") != 0)) {
+        spec_fail(line);
+    }
+    reg.value = spec_whole(line, line->count - 1, 0, reg.counts ? UINT32_MAX : UINT64_MAX);
+    if (reg.counts) {
+        reg.power_uw = spec_scaled(line, 2, UW_PER_W);
+        reg.unit_exponent = (unsigned int)spec_whole(line, 3, 10, 31);
+    }
+    node->registers = sim_grow(node->registers, &node->register_count, sizeof reg);
+    node->registers[node->register_count - 1] = reg;
+}
+
+static void spec_mode(const struct spec_line *line, struct sim_node *node)
+{
+    node->mode = (mode_t)spec_whole(line, 0, 8, 0777);
+}
+
+static void spec_update(const struct spec_line *line, struct sim_node *node)
+{
+    node->update_ns = spec_ns(line, 0);
+}
+
+static void spec_unit(const struct spec_line *line, struct sim_node *node)
+{
+    node->divisor = spec_whole(line, 0, 10, UINT64_MAX);
+    if (node->divisor == 0) {
+        spec_fail(line);
+    }
+    if (line->count == 2) {
+        snprintf(node->unit, sizeof node->unit, " %s", line->args[1]);
+    }
+}
+
+static struct sim_event *spec_event(const struct spec_line *line, struct sim_node *node,
+                                    enum sim_event_kind kind)
+{
+    bool ends = kind != SIM_RESET && kind != SIM_ABSURD;
+    struct sim_event event = {
+        .kind = kind, .from_ns = spec_ns(line, 0), .to_ns = ends ? spec_ns(line, 1) : UINT64_MAX};
+
+    if (event.to_ns <= event.from_ns) {
+        spec_fail(line);
+    }
+    node->events = sim_grow(node->events, &node->event_count, sizeof event);
+    node->events[node->event_count - 1] = event;
+    return &node->events[node->event_count - 1];
+}
+
+static void spec_freeze(const struct spec_line *line, struct sim_node *node)
+{
+    spec_event(line, node, SIM_FREEZE);
+}
+
+static void spec_reset(const struct spec_line *line, struct sim_node *node)
+{
+    spec_event(line, node, SIM_RESET);
+}
+
+static void spec_vanish(const struct spec_line *line, struct sim_node *node)
+{
+    spec_event(line, node, SIM_VANISH);
+}
+
+static void spec_replug(const struct spec_line *line, struct sim_node *node)
+{
+    spec_event(line, node, SIM_VANISH)->reopen = true;
+}
+
+/* "EIO" or "5" */
+static void spec_fail_reads(const struct spec_line *line, struct sim_node *node)
+{
+    struct sim_event *event = spec_event(line, node, SIM_FAIL);
+
+    for (int i = 1; i <= ERRNO_MAX; i++) {
+        const char *name = strerrorname_np(i);
+
+        if (name && strcmp(name, line->args[2]) == 0) {
+            event->error = i;
+            return;
+        }
+    }
+    event->error = (int)spec_whole(line, 2, 10, ERRNO_MAX);
+}
+
+static void spec_absurd(const struct spec_line *line, struct sim_node *node)
+{
+    struct sim_event *event = spec_event(line, node, SIM_ABSURD);
+
+    snprintf(event->value, sizeof event->value, "%s", line->args[1]);
+}
+
+/* --- lines ------------------------------------------------------------------------------------ */
+
+enum {
+    SPEC_METERS = 1U << SIM_ENERGY | 1U << SIM_MSR,
+    SPEC_NUMBERS = 1U << SIM_TEXT | 1U << SIM_ENERGY,
+    SPEC_FILES = SPEC_METERS | SPEC_NUMBERS,
+    SPEC_ANY = SPEC_FILES | 1U << SIM_DIR | 1U << SIM_LINK
+};
+
+static const struct spec_word words[] = {
+    {"dir", "", 0, 0, 0, false, spec_dir},
+    {"link", "TARGET", 1, 1, 0, false, spec_link},
+    {"text", "[STRING]", SPEC_REST, 1, 0, false, spec_text},
+    {"energy", "WATTS RANGE_UJ START_UJ", 3, 3, 0, false, spec_energy},
+    {"energy-ramp", "W0 W_PER_S RANGE_UJ START_UJ", 4, 4, 0, false, spec_ramp},
+    {"energy-square", "W_LOW W_HIGH PERIOD_S RANGE_UJ START_UJ", 5, 5, 0, false, spec_square},
+    {"energy-load", "FILE WATTS RANGE_UJ START_UJ", 4, 4, 0, false, spec_energy_load},
+    {"msr", "", 0, 0, 0, true, spec_msr},
+    {"reg", "NUMBER const VALUE | NUMBER energy WATTS UNIT_EXP START", 3, 5, 1U << SIM_MSR, true,
+     spec_reg},
+    {"mode", "OCTAL", 1, 1, SPEC_ANY & ~(1U << SIM_LINK), false, spec_mode},
+    {"update", "SECONDS", 1, 1, SPEC_METERS, false, spec_update},
+    {"unit", "DIVISOR [UNIT]", 1, 2, 1U << SIM_ENERGY, false, spec_unit},
+    {"freeze", "FROM_S TO_S", 2, 2, SPEC_METERS, false, spec_freeze},
+    {"reset", "AT_S", 1, 1, 1U << SIM_ENERGY, false, spec_reset},
+    {"fail", "FROM_S TO_S ERRNO", 3, 3, SPEC_FILES, true, spec_fail_reads},
+    {"absurd", "AT_S VALUE", 2, 2, SPEC_NUMBERS, true, spec_absurd},
+    {"vanish", "FROM_S TO_S", 2, 2, SPEC_ANY, true, spec_vanish},
+    {"replug", "FROM_S TO_S", 2, 2, SPEC_ANY, true, spec_replug},
+};
 
 static const struct spec_word *spec_find_word(const char *name)
 {
-    for (const struct spec_word *word = spec_words; word->name != NULL; word++) {
-        if (strcmp(word->name, name) == 0) {
-            return word;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcmp(words[i].name, name) == 0) {
+            return &words[i];
         }
     }
     return NULL;
 }
 
-/* Split what follows the word. */
-static int spec_split_args(struct spec_line *line, char *rest)
+/* What follows the word. */
+static void spec_split(struct spec_line *line, char *rest)
 {
     char *save = NULL;
 
-    if (line->word->min_args == SPEC_REST) {
-        rest += strspn(rest, spec_blanks);
+    line->count = 0;
+    if (line->word->least == SPEC_REST) {
+        rest += strspn(rest, BLANKS);
         rest[strcspn(rest, "\r\n")] = '\0';
-        line->args[0] = rest;
-        line->arg_count = 1;
-        return 0;
+        line->args[line->count++] = rest;
+        return;
     }
-    line->arg_count = 0;
-    for (char *arg = strtok_r(rest, spec_blanks, &save); arg != NULL;
-         arg = strtok_r(NULL, spec_blanks, &save)) {
-        if (line->arg_count == line->word->max_args) {
-            return spec_fail(line, "\"%s\" is one argument too many", arg);
+    for (char *arg = strtok_r(rest, BLANKS, &save); arg; arg = strtok_r(NULL, BLANKS, &save)) {
+        if (line->count == line->word->most) {
+            spec_fail(line);
         }
-        line->args[line->arg_count++] = arg;
+        line->args[line->count++] = arg;
     }
-    if (line->arg_count < line->word->min_args) {
-        return spec_fail(line, "%d of the %d arguments are there", line->arg_count,
-                         line->word->min_args);
-    }
-    return 0;
-}
-
-static bool spec_has_children(const struct sim_tree *tree, size_t node)
-{
-    for (size_t i = 1; i < tree->count; i++) {
-        if (tree->nodes[i].parent == node) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static const char *spec_path_error(int error)
-{
-    switch (error) {
-    case EINVAL:
-        return "not a plain relative path";
-    case ENOTDIR:
-        return "something on the way is not a folder";
-    case ELOOP:
-    case ENOENT:
-        return "a link on the way leads nowhere";
-    default:
-        return strerror(error);
+    if (line->count < line->word->least) {
+        spec_fail(line);
     }
 }
 
-/* The node that a line defines, empty. */
-static struct sim_node *spec_define(struct spec_line *line)
+static void spec_line(struct sim_tree *tree, struct spec_line *line, char *text, bool exact)
 {
-    size_t index = sim_tree_make(line->tree, line->path);
-    struct sim_node *node;
-
-    if (index == SIM_NONE) {
-        spec_fail(line, "path %s: %s", line->path, spec_path_error(errno));
-        return NULL;
-    }
-    node = &line->tree->nodes[index];
-    if (node->file == line->file) {
-        spec_fail(line, "%s is defined already", line->path);
-        return NULL;
-    }
-    if (index == 0 || spec_has_children(line->tree, index)) {
-        spec_fail(line, "%s is a folder that holds something", line->path);
-        return NULL;
-    }
-    sim_node_clear_content(node);
-    node->file = line->file;
-    return node;
-}
-
-/* The earlier node that a line changes. */
-static struct sim_node *spec_earlier(struct spec_line *line)
-{
-    size_t index = sim_tree_find(line->tree, line->path);
-    struct sim_node *node;
-
-    if (index == SIM_NONE) {
-        spec_fail(line, "%s is not defined before this line", line->path);
-        return NULL;
-    }
-    node = &line->tree->nodes[index];
-    if ((line->word->kinds & (1U << node->kind)) == 0) {
-        spec_fail(line, "%s cannot be used for what %s is", line->word->name, line->path);
-        return NULL;
-    }
-    return node;
-}
-
-/* `rest` is what follows PATH and WORD. */
-static int spec_apply(struct spec_line *line, char *rest)
-{
-    struct sim_node *node;
-
-    if (line->word->exact_only && !line->tree->exact) {
-        return spec_fail(line, "%s is possible with --fuse only", line->word->name);
-    }
-    if (spec_split_args(line, rest) != 0) {
-        return -1;
-    }
-    node = line->word->kinds == 0 ? spec_define(line) : spec_earlier(line);
-    return node == NULL ? -1 : line->word->parse(line, node);
-}
-
-static int spec_parse_line(struct spec_line *line, char *text)
-{
-    char *rest = text + strspn(text, spec_blanks);
-    char *path;
-    char *name;
+    char *rest = text + strspn(text, BLANKS), *path, *name;
+    size_t index;
 
     line->word = NULL;
-    if (*rest == '\0' || *rest == '#') {
-        return 0;
+    if (!*rest || *rest == '#') {
+        return;
     }
-    path = strsep(&rest, spec_blanks);
-    if (rest != NULL) {
-        rest += strspn(rest, spec_blanks);
-    }
-    if (rest == NULL || *rest == '\0') {
-        return spec_fail(line, "nothing is said of %s", path);
-    }
-    name = strsep(&rest, spec_blanks);
-    line->path = path;
+    path = strsep(&rest, BLANKS);
+    rest = rest ? rest + strspn(rest, BLANKS) : strchr(path, '\0');
+    name = strsep(&rest, BLANKS);
     line->word = spec_find_word(name);
-    if (line->word == NULL) {
-        return spec_fail(line, "unknown word \"%s\"", name);
+    if (!line->word) {
+        spec_fail(line);
     }
-    return spec_apply(line, rest == NULL ? strchr(name, '\0') : rest);
+    if (line->word->exact_only && !exact) {
+        sim_die(SIM_BAD_USE, "%s:%lu: %s is possible with --fuse only", line->file, line->number,
+                name);
+    }
+    spec_split(line, rest ? rest : strchr(name, '\0'));
+    index = line->word->kinds ? sim_tree_find(tree, path) : sim_tree_make(tree, path);
+    if (index == SIM_NONE ||
+        (line->word->kinds && !(line->word->kinds & 1U << tree->nodes[index].kind))) {
+        spec_fail(line);
+    }
+    line->word->parse(line, &tree->nodes[index]);
+    tree->vanishes |= line->word->parse == spec_vanish || line->word->parse == spec_replug;
 }
 
-int sim_spec_load(struct sim_tree *tree, size_t file, const char *path)
+void sim_spec_load(struct sim_tree *tree, const char *path, bool exact)
 {
-    struct spec_line line = {.tree = tree, .file = file, .file_name = path};
+    struct spec_line line = {.file = path};
     FILE *stream = fopen(path, "re");
     char *text = NULL;
     size_t size = 0;
-    int rc = 0;
 
-    if (stream == NULL) {
-        fprintf(stderr, "apapi-simhw: %s: %s\n", path, strerror(errno));
-        return -1;
-    }
-    while (rc == 0 && getline(&text, &size, stream) >= 0) {
+    while (stream && getline(&text, &size, stream) >= 0) {
         line.number++;
-        rc = spec_parse_line(&line, text);
+        spec_line(tree, &line, text, exact);
     }
-    if (rc == 0 && ferror(stream) != 0) {
-        fprintf(stderr, "apapi-simhw: %s: cannot be read\n", path);
-        rc = -1;
+    if (!stream || ferror(stream)) {
+        sim_die(SIM_BAD_USE, "%s: %s", path, strerror(errno));
     }
     free(text);
     fclose(stream);
-    return rc;
 }
