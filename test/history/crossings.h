@@ -59,14 +59,6 @@ struct crossings {
 /** Calls and crossings of all histories, and those of levels that were counted here, too. */
 extern uint64_t crossings_told, crossings_counted, crossings_levels_judged;
 
-/** How often a course passes the level of a threshold. */
-struct crossings_levels {
-    uint64_t least, unsure; /* within the rounding of a time */
-};
-
-struct crossings_levels crossings_find_levels(const struct crossings_course *course,
-                                              const struct crossings_threshold *threshold);
-
 /** Choose thresholds, from the history's seed. */
 void crossings_generate(struct crossings *crossings, struct play *play);
 

@@ -13,16 +13,14 @@
 #include "history/judge.h"
 #include "history/play.h"
 
-#define SHOWN_MAX 10  /* failing histories that are printed in words */
-#define NAMED_MAX 200 /* that are named */
+#define NAMED_MAX 200 /* failing histories that are named */
 #define MANY 10000    /* histories, in which one figure at least of a kind ... */
 #define SOME 100      /* ... that has so many should be outside */
 
 static const char usage[] =
-    "usage: histories [--seed A[..B]] [--print]\n"
+    "usage: histories [--seed A[..B]]\n"
     "Play the histories of the seeds A to B, by default 1..100000 and those in which\n"
-    "something was found before.\n"
-    "  --print  say in words what happens in them\n";
+    "something was found before.\n";
 
 /* Histories in which something was found that is mended since. Played before all others. */
 static const uint64_t seeds[] = {
@@ -48,10 +46,8 @@ static const uint64_t seeds[] = {
 };
 
 struct options {
-    const char *program;
     uint64_t first, last;
     bool seeds; /* those of the table, too */
-    bool print;
     uint64_t played, failed, steps;
 };
 
@@ -68,27 +64,6 @@ static int parse_seeds(const char *text, struct options *options)
     return errno || *end || end == text || options->last < options->first ? -1 : 0;
 }
 
-static int parse(int argc, char **argv, struct options *options)
-{
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--print") == 0) {
-            options->print = true;
-        } else if (strcmp(argv[i], "--seed") != 0 || ++i == argc || parse_seeds(argv[i], options)) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
-static void show(const struct play *play, const char *program)
-{
-    printf("seed %" PRIu64 ": %s\n", play->history.seed, *play->failure ? play->failure : "good");
-    if (*play->failure) {
-        printf("  to repeat it: %s --seed %" PRIu64 " --print\n", program, play->history.seed);
-    }
-    history_print(&play->history, stdout);
-}
-
 static void play_one(struct options *options, uint64_t seed)
 {
     static struct play play;
@@ -97,9 +72,7 @@ static void play_one(struct options *options, uint64_t seed)
     options->played++;
     options->failed += !good;
     options->steps += play.clock.steps;
-    if (options->print || (!good && options->failed <= SHOWN_MAX)) {
-        show(&play, options->program);
-    } else if (!good && options->failed <= NAMED_MAX) {
+    if (!good && options->failed <= NAMED_MAX) {
         printf("seed %" PRIu64 ": %s\n", seed, play.failure);
     }
 }
@@ -124,9 +97,10 @@ static int tell_kinds(const struct options *options)
 
 int main(int argc, char **argv)
 {
-    struct options options = {.program = argv[0], .first = 1, .last = 100000, .seeds = true};
+    struct options options = {.first = 1, .last = 100000, .seeds = true};
 
-    if (parse(argc, argv, &options)) {
+    if (argc != 1 &&
+        (argc != 3 || strcmp(argv[1], "--seed") != 0 || parse_seeds(argv[2], &options))) {
         fputs(usage, stderr);
         return 2;
     }

@@ -4,15 +4,20 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "history/judge_outputs.h"
-#include "history/judge_parts.h"
+#include "apapi/record.h"
 #include "session/component.h"
 
 #define EXACT 1e-9 /* of a sum of doubles */
 #define CLOSE_NS UINT64_C(1000000000)
+#define SECOND_NS UINT64_C(1000000000)
 #define LOOKS_NS 1000     /* four looks at the clock */
 #define QUICK_NS 10000000 /* a reading that nobody waits for in vain */
+#define RECORD_ONE_IN 8   /* histories: it takes longer than all else in them */
+#define PATIENCE_NS                                                                                \
+    UINT64_C(40000000) /* with a counter whose period nobody states, see counter.c */
 
 const char *const kind_names[KINDS] = {
     [KIND_VARYING] = "the power changes: probes see it in 95 of 100 runs",
@@ -25,6 +30,16 @@ const char *const kind_names[KINDS] = {
 };
 struct kind_count kind_counts[KINDS];
 
+/* One event of the run. */
+struct judged {
+    struct play *play;
+    size_t component, event;
+    const struct history_meter *meter;
+    const struct power *power;
+    const struct seen *seen;
+    const struct apapi_event_result *result;
+};
+
 static double seconds(double ns)
 {
     return ns / 1e9;
@@ -35,12 +50,12 @@ static double true_j(const struct power *power, uint64_t from_ns, uint64_t to_ns
     return power_energy_j(power, to_ns) - power_energy_j(power, from_ns);
 }
 
-const struct history_component *judged_script(const struct judged *j)
+static const struct history_component *judged_script(const struct judged *j)
 {
     return &j->play->history.components[j->component];
 }
 
-bool judged_is_frozen(const struct judged *j, uint64_t at_ns)
+static bool judged_is_frozen(const struct judged *j, uint64_t at_ns)
 {
     const struct history_fault *freeze = history_fault_at(judged_script(j), FAULT_FREEZE, at_ns);
 
@@ -79,7 +94,7 @@ static double update_j(const struct judged *j)
            (double)(1 + j->seen->breaks + j->seen->restarts + !j->meter->stated_ns);
 }
 
-void judged_fail(const struct judged *j, const char *what, double is, double shall)
+static void judged_fail(const struct judged *j, const char *what, double is, double shall)
 {
     play_fail(j->play, "c%zu:::E%zu: %s: %.9g, not %.9g", j->component, j->event, what, is, shall);
 }
@@ -203,6 +218,145 @@ static void judge_uncertainty(const struct judged *j)
                   j->result->uncertainty_j);
     }
 }
+
+/* --- counts: incidents, and every unit of a counter that cannot be mistaken ------------------- */
+
+/* Absurd readings of a counter without a range may be taken for the first ones after a reset. */
+static bool may_begin_absurd(const struct judged *j)
+{
+    const struct seen *seen = j->seen;
+
+    bool begins = seen->breaks > 0 || seen->last.opened != seen->first.opened;
+
+    return !j->meter->range_max && (seen->absurd_first || (seen->absurd > 0 && begins));
+}
+
+/* The first move of a counter that stood still when a segment began may be older than that. */
+static bool may_begin_frozen(const struct judged *j)
+{
+    const struct history_component *script = judged_script(j);
+    const struct seen *seen = j->seen;
+
+    for (size_t i = 0; i < script->fault_count; i++) {
+        const struct history_fault *fault = &script->faults[i];
+
+        if (fault->kind == FAULT_FREEZE && fault->event == j->event &&
+            (seen->breaks + seen->restarts > 0 || seen->first_move_ns == 0 ||
+             fault->from_ns <= seen->first_move_ns)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Where nobody states that it moves seldom, it seems to stand still, too: less is counted. */
+static bool may_seem_frozen(const struct judged *j)
+{
+    const struct history_component *script = judged_script(j);
+    uint64_t late_ns = 2 * script->read_ns + j->play->history.latest_ns;
+
+    return !j->meter->stated_ns &&
+           (j->meter->update_ns + late_ns >= PATIENCE_NS || history_has(script, FAULT_LATE) ||
+            history_has(script, FAULT_EARLY) || history_has(script, FAULT_HANG));
+}
+
+static bool is_certain(const struct judged *j)
+{
+    const struct seen *seen = j->seen;
+
+    return !j->meter->doubles && !seen->unsure && !seen->disguised && !seen->moves_late &&
+           !may_begin_absurd(j) && !may_begin_frozen(j) && !may_seem_frozen(j);
+}
+
+/* A break is a reset, but for one at the last reading, which is refused. */
+static void judge_resets(const struct judged *j)
+{
+    const struct apapi_incidents *incidents = &j->result->incidents;
+    const struct seen *seen = j->seen;
+
+    if (incidents->resets + incidents->refused != seen->breaks + seen->restarts + seen->absurd ||
+        incidents->resets < seen->returns + seen->restarts) {
+        play_fail(j->play,
+                  "c%zu:::E%zu: %" PRIu64 " resets and %" PRIu64
+                  " refused, for %zu breaks (in %zu it was opened again), %zu restarts, %zu absurd",
+                  j->component, j->event, incidents->resets, incidents->refused, seen->breaks,
+                  seen->returns, seen->restarts, seen->absurd);
+    }
+}
+
+/* The only fault of all components. NULL: there is none, or there are others. */
+static const struct history_fault *only_fault(const struct history *history, size_t component)
+{
+    size_t others = history->stop_count;
+
+    for (size_t i = 0; i < history->component_count; i++) {
+        others += i == component ? 0 : history->components[i].fault_count;
+    }
+    return others == 0 && history->components[component].fault_count == 1
+               ? history->components[component].faults
+               : NULL;
+}
+
+/* For all components to be read once, and this one to be opened. */
+static uint64_t round_ns(const struct history *history, size_t component)
+{
+    uint64_t round_ns =
+        SECOND_NS + 20 * history->latest_ns + history->components[component].open_ns;
+
+    for (size_t i = 0; i < history->component_count; i++) {
+        round_ns += 2 * history->components[i].read_ns + history->components[i].open_ns;
+    }
+    return round_ns;
+}
+
+/* The shared worker goes on reading what fails; it opens nothing. */
+static bool is_in_need_of_thread(const struct history_component *script,
+                                 const struct history_fault *fault)
+{
+    return script->slow || script->own_worker || fault->kind == FAULT_VANISH;
+}
+
+/* It is tried again after pauses that double: what is there again is read before long. */
+static void judge_return(const struct judged *j)
+{
+    const struct history *history = &j->play->history;
+    const struct history_component *script = judged_script(j);
+    const struct history_fault *fault = only_fault(history, j->component);
+    uint64_t interval_ns = script->interval_ns + history->min_interval_ns, from_ns;
+
+    if (!fault || (history->refused_threads && is_in_need_of_thread(script, fault)) ||
+        j->seen->good == 0 || fault->from_ns < j->seen->first.value_ns ||
+        (fault->kind != FAULT_VANISH && fault->kind != FAULT_FAIL)) {
+        return;
+    }
+    from_ns = fault->to_ns + 2 * (fault->to_ns - fault->from_ns) + 4 * interval_ns +
+              4 * round_ns(history, j->component);
+    if (from_ns < j->play->run.end_ns && j->seen->last.value_ns < fault->to_ns) {
+        play_fail(j->play, "c%zu:::E%zu was never read again", j->component, j->event);
+    }
+}
+
+static void judge_counts(const struct judged *j)
+{
+    const struct apapi_incidents *incidents = &j->result->incidents;
+    const struct seen *seen = j->seen;
+
+    if (!is_certain(j)) {
+        return;
+    }
+    judge_resets(j);
+    if (j->result->raw_total != seen->moved && !isnan(j->result->total)) {
+        judged_fail(j, "raw total", (double)j->result->raw_total, (double)seen->moved);
+    }
+    if (incidents->wraps != seen->wraps) {
+        judged_fail(j, "wraps", (double)incidents->wraps, (double)seen->wraps);
+    }
+    if (incidents->gaps != seen->gaps) {
+        judged_fail(j, "gaps", (double)incidents->gaps, (double)seen->gaps);
+    }
+}
+
+/* --- events ---------------------------------------------------------------------------------- */
 
 static void judge_event(const struct judged *j)
 {
@@ -397,6 +551,108 @@ static void judge_domains(struct play *play, const struct apapi_measurement *m)
         play_fail(play, "%g of the time are covered", m->covered);
     }
 }
+
+/* --- outputs: the record, the live page, the figures of a snapshot -----------------------------
+ */
+
+static bool is_near(double a, double b)
+{
+    return (isnan(a) && isnan(b)) || fabs(a - b) <= 1e-8 + 1e-8 * fabs(a);
+}
+
+static void compare_records(struct play *play, const struct apapi_measurement *a,
+                            const struct apapi_measurement *b)
+{
+    if (a->component_count != b->component_count || a->elapsed_ns != b->elapsed_ns) {
+        play_fail(play, "the record has other components or another length");
+        return;
+    }
+    for (size_t c = 0; c < a->component_count; c++) {
+        for (size_t i = 0; i < a->components[c].event_count; i++) {
+            if (!is_near(a->components[c].events[i].total, b->components[c].events[i].total)) {
+                play_fail(play, "c%zu:::E%zu: %.12g J in the record, not %.12g", c, i,
+                          b->components[c].events[i].total, a->components[c].events[i].total);
+            }
+        }
+    }
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        if (!is_near(a->domains[d].energy_j, b->domains[d].energy_j)) {
+            play_fail(play, "%s: %.12g J in the record, not %.12g", apapi_domain_name(d),
+                      b->domains[d].energy_j, a->domains[d].energy_j);
+        }
+    }
+}
+
+/* A record reads as it was written. */
+static void judge_outputs_record(struct play *play, const struct apapi_measurement *m)
+{
+    struct apapi_record record = {
+        .id = APAPI_IDENTITY_UNKNOWN, .complete = true, .measurement = *m};
+    struct apapi_record copy;
+    struct apapi_error err = {""};
+    char *line = NULL;
+
+    record.ending = APAPI_ENDING_UNKNOWN;
+    strcpy(record.id.node, "n1");
+    if (apapi_record_encode(&record, &line, &err) ||
+        apapi_record_decode(line, strlen(line), &copy, &err)) {
+        play_fail(play, "no record: %s", err.text);
+        free(line);
+        return;
+    }
+    compare_records(play, m, &copy.measurement);
+    free(line);
+    apapi_record_clear(&copy);
+}
+
+static void judge_record(struct play *play, const struct apapi_measurement *m)
+{
+    if (play->history.seed % RECORD_ONE_IN == 0) {
+        judge_outputs_record(play, m);
+    }
+}
+
+static void judge_page(struct play *play)
+{
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        struct apapi_live_slot slot;
+        double energy_j = play->run.m.domains[d].energy_j;
+
+        if (!apapi_live_read(&play->page.domains[d], &slot)) {
+            play_fail(play, "a slot of the live page is being written for ever");
+        } else if (!(slot.flags & APAPI_LIVE_MEASURED) ? !isnan(energy_j)
+                                                       : !is_near(slot.total, energy_j)) {
+            play_fail(play, "%s: %.9g J on the live page, not %.9g", apapi_domain_name(d),
+                      slot.total, energy_j);
+        }
+    }
+    if (play->page.head.end_ns - play->page.head.start_ns != play->run.m.elapsed_ns) {
+        play_fail(play, "the live page has another length");
+    }
+}
+
+/* A step whose sampler is killed has the last snapshot: it never has more than the whole. */
+static void judge_growth(struct play *play, const struct apapi_measurement *m)
+{
+    const struct apapi_measurement *end = &play->run.m;
+
+    if (m->elapsed_ns > end->elapsed_ns) {
+        play_fail(play, "a snapshot of %.9f s, and the whole is %.9f s",
+                  (double)m->elapsed_ns / 1e9, (double)end->elapsed_ns / 1e9);
+    }
+    for (size_t c = 0; c < m->component_count; c++) {
+        for (size_t i = 0; i < m->components[c].event_count; i++) {
+            double then = m->components[c].events[i].total;
+
+            if (!(isnan(then) || then <= end->components[c].events[i].total * (1 + 1e-9))) {
+                play_fail(play, "c%zu:::E%zu: %.9g J in a snapshot, %.9g at the end", c, i, then,
+                          end->components[c].events[i].total);
+            }
+        }
+    }
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
 
 void judge_snapshot(struct play *play, const struct apapi_measurement *m)
 {

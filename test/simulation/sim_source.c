@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "sources/sources.h"
 
 #define LIFE 16 /* leaps of one life of a counter, at most */
@@ -21,32 +20,52 @@ struct sim_reader {
 
 static struct sim_source *source;
 
+const struct history_fault *history_fault_at(const struct history_component *component,
+                                             enum history_fault_kind kind, uint64_t now_ns)
+{
+    for (size_t i = 0; i < component->fault_count; i++) {
+        const struct history_fault *fault = &component->faults[i];
+
+        if (fault->kind == kind && now_ns >= fault->from_ns && now_ns < fault->to_ns) {
+            return fault;
+        }
+    }
+    return NULL;
+}
+
+bool history_has(const struct history_component *component, enum history_fault_kind kind)
+{
+    for (size_t i = 0; i < component->fault_count; i++) {
+        if (component->faults[i].kind == kind) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void sim_source_use(struct sim_source *used, const struct history *history, struct sim_clock *clock)
 {
     memset(used, 0, sizeof *used);
     used->history = history;
     used->clock = clock;
-    used->origin_ns = clock ? clock->running->now_ns : clock_monotonic_ns();
+    used->origin_ns = clock->running->now_ns;
     used->random.state = history->seed ^ 0x5eed;
     source = used;
 }
 
 static uint64_t now_ns(void)
 {
-    uint64_t clock_ns = source->clock ? source->clock->running->now_ns : clock_monotonic_ns();
-
-    return clock_ns - source->origin_ns;
+    return source->clock->running->now_ns - source->origin_ns;
 }
 
 static uint64_t pass(uint64_t ns)
 {
-    return source->clock ? sim_clock_pass(source->clock, ns) - source->origin_ns : now_ns();
+    return sim_clock_pass(source->clock, ns) - source->origin_ns;
 }
 
-/* In real time nobody asks. */
 static bool is_by_caller(void)
 {
-    return source->clock && source->clock->running == source->clock->actors;
+    return source->clock->running == source->clock->actors;
 }
 
 /* --- the devices --------------------------------------------------------------------------- */

@@ -11,8 +11,8 @@
  */
 struct sim_source {
     const struct history *history;
-    struct sim_clock *clock; /* NULL: the system's */
-    uint64_t origin_ns;      /* when the history began, on the clock */
+    struct sim_clock *clock;
+    uint64_t origin_ns; /* when the history began, on the clock */
     struct random random;
     struct sim_component {
         uint64_t begin_ns, value_ns, end_ns; /* of the latest reading, in the history's time */
@@ -23,11 +23,7 @@ struct sim_source {
     } components[HISTORY_COMPONENTS];
 };
 
-/**
- * The components that can be opened from now on.
- * @param clock  NULL: the system's; then `origin_ns` may be changed, and no reading takes longer
- *               than it does
- */
+/** The components that can be opened from now on. */
 void sim_source_use(struct sim_source *source, const struct history *history,
                     struct sim_clock *clock);
 

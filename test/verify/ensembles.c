@@ -190,23 +190,18 @@ static struct power *scene_add_counter(struct scene *scene, enum apapi_domain do
     return power;
 }
 
-/* An interval from `least_ns` to `most_ns`, unless it is fixed. */
 static void scene_set_interval(struct scene *scene, double least_ns, double most_ns)
 {
-    uint64_t interval_ns = random_scale(scene->random, least_ns, most_ns);
-
-    scene_component(scene)->interval_ns =
-        scene->fixed_interval_ns ? scene->fixed_interval_ns : interval_ns;
+    scene_component(scene)->interval_ns = random_scale(scene->random, least_ns, most_ns);
 }
 
 /* A counter as RAPL's that is read every 1 ms to 1 s, for 5 ms to 60 s, without any power yet. */
-static void scene_begin(struct scene *scene, uint64_t fixed_interval_ns, struct random *random)
+static void scene_begin(struct scene *scene, struct random *random)
 {
     struct history_component *component = scene_component(scene);
 
     memset(&scene->history, 0, sizeof scene->history);
     scene->start_ns = scene->late_ns = 0;
-    scene->fixed_interval_ns = fixed_interval_ns;
     scene->random = random;
     scene->history.component_count = 1;
     component->read_ns = random_scale(random, 5e3, 1e5);
@@ -578,78 +573,58 @@ static void ensembles_make_gauge_held(struct scene *scene)
 }
 
 const struct ensemble ensembles[] = {
-    {"constant", "constant power, 5 to 50 ms", false, ensembles_make_constant, 0},
-    {"steps", "random steps of power", false, ensembles_make_steps, 0},
-    {"profiles", "constant, ramp, sine, square, bursts, steps, walk, idle then load", false,
-     ensembles_make_any, 0},
-    {"square", "15 and 450 W, with the period of the interval", false, ensembles_make_square, 0},
-    {"bursts-1", "450 W for 1 % of the time, 15 W else", false, ensembles_make_bursts, 1},
-    {"bursts-5", "450 W for 5 % of the time", false, ensembles_make_bursts, 5},
-    {"bursts-10", "450 W for 10 % of the time", false, ensembles_make_bursts, 10},
-    {"bursts-25", "450 W for 25 % of the time", false, ensembles_make_bursts, 25},
-    {"bursts-50", "450 W for 50 % of the time", false, ensembles_make_bursts, 50},
-    {"walk", "random walks", false, ensembles_make_profile, PROFILE_WALK},
-    {"rises", "15 W, and load in the last ten intervals", false, ensembles_make_rises, 0},
-    {"rises-once", "the same in less than an interval", false, ensembles_make_rises_once, 0},
-    {"node", "two packages and their memory, added up", false, ensembles_make_node, 0},
-    {"update-61us", "a counter that moves every 61 us; its source says 1 ms or nothing", false,
-     ensembles_make_update, 61e3},
-    {"update-1ms", "a counter that moves every 1 ms; its source says 1 ms or nothing", false,
-     ensembles_make_update, 1e6},
-    {"update-10ms", "... every 10 ms", false, ensembles_make_update, 1e7},
-    {"update-100ms", "... every 100 ms", false, ensembles_make_update, 1e8},
-    {"update-1s", "... every 1 s", false, ensembles_make_update, 1e9},
-    {"misstated-10ms", "a counter that moves every 10 ms; its source says 1 ms", false,
-     ensembles_make_misstated, 1e7},
-    {"misstated-20ms", "... every 20 ms", false, ensembles_make_misstated, 2e7},
-    {"misstated-40ms", "... every 40 ms", false, ensembles_make_misstated, 4e7},
-    {"late-after", "readings take up to 200 ms after their values were taken", false,
-     ensembles_make_late, FAULT_LATE},
-    {"late-before", "readings take up to 200 ms before their values are taken", false,
-     ensembles_make_late, FAULT_EARLY},
-    {"start-late", "the session is started up to 200 ms late", false, ensembles_make_late_start, 0},
-    {"busy", "readings take 0.1 to 20 ms, as of files over FUSE", false, ensembles_make_busy, 0},
-    {"stops", "the process stands still, up to three times for up to 1 s", false,
-     ensembles_make_stops, 0},
-    {"load", "threads are woken up to 100 ms late", false, ensembles_make_load, 0},
-    {"frozen-start", "a counter stands still at the start", false, ensembles_make_frozen,
-     FROZEN_START},
-    {"frozen-middle", "a counter stands still for a while", false, ensembles_make_frozen,
-     FROZEN_MIDDLE},
-    {"frozen-end", "a counter stands still at the end", false, ensembles_make_frozen, FROZEN_END},
-    {"frozen-last", "a counter stands still in the last interval", false, ensembles_make_frozen,
-     FROZEN_LAST},
-    {"hidden-wraps", "a counter that wraps while the process stands still", false,
-     ensembles_make_hidden_wraps, 0},
-    {"wraps", "a counter that wraps again and again", false, ensembles_make_wraps, 0},
-    {"doubles", "a counter of floating-point numbers", false, ensembles_make_doubles, 0},
-    {"failing", "readings fail for 1 ms to 5 s", false, ensembles_make_fault, FAULT_FAIL},
-    {"absurd", "readings are absurd, one in three, for 1 ms to 5 s", false, ensembles_make_fault,
-     FAULT_ABSURD},
-    {"reset", "the counter begins again at 0", false, ensembles_make_fault, FAULT_RESET},
-    {"hidden-resets", "the counter begins again at 0 where that looks like a wrap", false,
-     ensembles_make_hidden_resets, 0},
-    {"leap", "the counter leaps ahead by more than any power can", false, ensembles_make_leap, 0},
-    {"gauge-constant", "a gauge of constant power", true, ensembles_make_profile, PROFILE_CONSTANT},
-    {"gauge-profiles", "a gauge of the eight profiles", true, ensembles_make_any, 0},
-    {"gauge-sine", "a gauge of a sine with the period of the interval", true,
-     ensembles_make_gauge_sine, 0},
-    {"gauge-square", "a gauge of 15 and 450 W, with the period of the interval", true,
-     ensembles_make_gauge_square, 0},
-    {"gauge-steps", "a gauge of random steps of power", true, ensembles_make_steps, 0},
-    {"gauge-bursts-1", "a gauge of 450 W for 1 % of the time, 15 W else", true,
-     ensembles_make_bursts, 1},
-    {"gauge-bursts-5", "... for 5 % of the time", true, ensembles_make_bursts, 5},
-    {"gauge-bursts-25", "... for 25 % of the time", true, ensembles_make_bursts, 25},
-    {"gauge-noisy", "a gauge of a power that changes faster than it is read", true,
-     ensembles_make_gauge_noisy, 0},
-    {"gauge-held", "a gauge that looks at the power once in 1 to 20 readings", true,
-     ensembles_make_gauge_held, 0},
-    {"gauge-late", "a gauge whose readings take up to 200 ms longer", true, ensembles_make_late,
-     FAULT_LATE},
-    {"gauge-failing", "a gauge whose readings fail for 1 ms to 5 s", true, ensembles_make_fault,
-     FAULT_FAIL},
-    {NULL, NULL, false, NULL, 0},
+    {"constant", ensembles_make_constant, 0, false},
+    {"steps", ensembles_make_steps, 0, false},
+    {"profiles", ensembles_make_any, 0, false},
+    {"square", ensembles_make_square, 0, false},
+    {"bursts-1", ensembles_make_bursts, 1, false}, /* 450 W for 1 % of the time, 15 W else */
+    {"bursts-5", ensembles_make_bursts, 5, false},
+    {"bursts-10", ensembles_make_bursts, 10, false},
+    {"bursts-25", ensembles_make_bursts, 25, false},
+    {"bursts-50", ensembles_make_bursts, 50, false},
+    {"walk", ensembles_make_profile, PROFILE_WALK, false},
+    {"rises", ensembles_make_rises, 0, false},
+    {"rises-once", ensembles_make_rises_once, 0, false},
+    {"node", ensembles_make_node, 0, false},
+    {"update-61us", ensembles_make_update, 61e3, false},
+    {"update-1ms", ensembles_make_update, 1e6, false},
+    {"update-10ms", ensembles_make_update, 1e7, false},
+    {"update-100ms", ensembles_make_update, 1e8, false},
+    {"update-1s", ensembles_make_update, 1e9, false},
+    {"misstated-10ms", ensembles_make_misstated, 1e7, false},
+    {"misstated-20ms", ensembles_make_misstated, 2e7, false},
+    {"misstated-40ms", ensembles_make_misstated, 4e7, false},
+    {"late-after", ensembles_make_late, FAULT_LATE, false},
+    {"late-before", ensembles_make_late, FAULT_EARLY, false},
+    {"start-late", ensembles_make_late_start, 0, false},
+    {"busy", ensembles_make_busy, 0, false},
+    {"stops", ensembles_make_stops, 0, false},
+    {"load", ensembles_make_load, 0, false},
+    {"frozen-start", ensembles_make_frozen, FROZEN_START, false},
+    {"frozen-middle", ensembles_make_frozen, FROZEN_MIDDLE, false},
+    {"frozen-end", ensembles_make_frozen, FROZEN_END, false},
+    {"frozen-last", ensembles_make_frozen, FROZEN_LAST, false},
+    {"hidden-wraps", ensembles_make_hidden_wraps, 0, false},
+    {"wraps", ensembles_make_wraps, 0, false},
+    {"doubles", ensembles_make_doubles, 0, false},
+    {"failing", ensembles_make_fault, FAULT_FAIL, false},
+    {"absurd", ensembles_make_fault, FAULT_ABSURD, false},
+    {"reset", ensembles_make_fault, FAULT_RESET, false},
+    {"hidden-resets", ensembles_make_hidden_resets, 0, false},
+    {"leap", ensembles_make_leap, 0, false},
+    {"gauge-constant", ensembles_make_profile, PROFILE_CONSTANT, true},
+    {"gauge-profiles", ensembles_make_any, 0, true},
+    {"gauge-sine", ensembles_make_gauge_sine, 0, true},
+    {"gauge-square", ensembles_make_gauge_square, 0, true},
+    {"gauge-steps", ensembles_make_steps, 0, true},
+    {"gauge-bursts-1", ensembles_make_bursts, 1, true},
+    {"gauge-bursts-5", ensembles_make_bursts, 5, true},
+    {"gauge-bursts-25", ensembles_make_bursts, 25, true},
+    {"gauge-noisy", ensembles_make_gauge_noisy, 0, true},
+    {"gauge-held", ensembles_make_gauge_held, 0, true},
+    {"gauge-late", ensembles_make_late, FAULT_LATE, true},
+    {"gauge-failing", ensembles_make_fault, FAULT_FAIL, true},
+    {NULL, NULL, 0, false},
 };
 
 /* --- cells ----------------------------------------------------------------------------------- */
@@ -751,7 +726,6 @@ const struct ensemble *ensemble_cells(void)
                  cell_meters[cell.meter].name, cell_intervals[cell.interval].name,
                  cell_statements[cell.statement]);
         cells[i] = (struct ensemble){.name = names[i],
-                                     .what = "",
                                      .gauge = cell_meters[cell.meter].gauge,
                                      .make = ensembles_make_cell,
                                      .value = (double)i};
@@ -759,29 +733,9 @@ const struct ensemble *ensemble_cells(void)
     return cells;
 }
 
-static void ensembles_make_real(struct scene *scene)
+void ensemble_make(const struct ensemble *ensemble, struct scene *scene, struct random *random)
 {
-    scene_set_interval(scene, 5 * MS, S);
-    scene->length_ns = random_scale(scene->random, 5 * MS, 1.3 * S);
-    ensembles_make_profile(scene);
-}
-
-const struct ensemble real_ensembles[] = {
-    {"constant", "constant power", false, ensembles_make_real, PROFILE_CONSTANT},
-    {"ramp", "up and down in lines", false, ensembles_make_real, PROFILE_RAMP},
-    {"sine", "a sine", false, ensembles_make_real, PROFILE_SINE},
-    {"square", "two powers in turn", false, ensembles_make_real, PROFILE_SQUARE},
-    {"bursts", "450 W for 1 to 50 % of the time", false, ensembles_make_real, PROFILE_BURSTS},
-    {"steps", "random steps", false, ensembles_make_real, PROFILE_STEPS},
-    {"walk", "a random walk", false, ensembles_make_real, PROFILE_WALK},
-    {"idle-load", "idle, then under load", false, ensembles_make_real, PROFILE_LOAD},
-    {NULL, NULL, false, NULL, 0},
-};
-
-void ensemble_make(const struct ensemble *ensemble, uint64_t interval_ns, struct scene *scene,
-                   struct random *random)
-{
-    scene_begin(scene, interval_ns, random);
+    scene_begin(scene, random);
     scene->value = ensemble->value;
     if (ensemble->gauge) {
         scene_make_gauge(scene);

@@ -10,21 +10,19 @@
 struct scene {
     struct history history;
     struct power_part parts[HISTORY_EVENTS][SCENE_PARTS];
-    uint64_t start_ns;          /* of the measurement, in the history's time; 0: not chosen yet */
-    uint64_t length_ns;         /* from start to stop */
-    uint64_t late_ns;           /* so late after the start the session is started */
-    uint64_t fixed_interval_ns; /* between readings; 0: the scene's own */
-    struct random *random;      /* what makes it */
-    double value;               /* of its ensemble */
+    uint64_t start_ns;     /* of the measurement, in the history's time; 0: not chosen yet */
+    uint64_t length_ns;    /* from start to stop */
+    uint64_t late_ns;      /* so late after the start the session is started */
+    struct random *random; /* what makes it */
+    double value;          /* of its ensemble */
 };
 
 /** Runs of one kind. */
 struct ensemble {
     const char *name; /* NULL: end of the table */
-    const char *what;
-    bool gauge; /* a gauge of power instead of a counter */
     void (*make)(struct scene *scene);
     double value; /* scene->value for make() */
+    bool gauge;   /* a gauge of power instead of a counter */
 };
 
 extern const struct ensemble ensembles[];
@@ -35,14 +33,10 @@ extern const struct ensemble ensembles[];
  */
 const struct ensemble *ensemble_cells(void);
 
-/** The runs in real time: each of the eight courses of power, for 5 ms to 1.3 s. */
-extern const struct ensemble real_ensembles[];
-
 /** @return what its meters truly counted [J]. */
 double scene_energy_j(const struct scene *scene, uint64_t from_ns, uint64_t to_ns);
 
-/** Make a run of it. @param interval_ns  of all readings; 0: what the ensemble wants */
-void ensemble_make(const struct ensemble *ensemble, uint64_t interval_ns, struct scene *scene,
-                   struct random *random);
+/** Make a run of it. */
+void ensemble_make(const struct ensemble *ensemble, struct scene *scene, struct random *random);
 
 #endif

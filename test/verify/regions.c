@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/random.h"
 #include "measure/fit.h"
-#include "verify/tally.h"
+#include "simulation/chance.h"
+#include "verify/bounds.h"
 
 #define UPDATE_S 0.001
 #define INTERVAL_S 0.1
@@ -461,13 +461,6 @@ struct verdict {
     double *widths, *errors; /* uncertainty / energy, uncertainty / error */
 };
 
-static int compare(const void *a, const void *b)
-{
-    double left = *(const double *)a, right = *(const double *)b;
-
-    return left < right ? -1 : left > right;
-}
-
 static void judge(const struct program_kind *kind, uint64_t seed, struct fit *fit,
                   struct verdict *verdict)
 {
@@ -500,13 +493,13 @@ static void judge(const struct program_kind *kind, uint64_t seed, struct fit *fi
 
 static double median(double *numbers, size_t count)
 {
-    qsort(numbers, count, sizeof(*numbers), compare);
+    qsort(numbers, count, sizeof(*numbers), compare_double);
     return numbers[count / 2];
 }
 
 static void print(const struct program_kind *kind, const struct verdict *verdict)
 {
-    struct tally_bounds bounds = tally_bounds(verdict->covered, verdict->known, TALLY_95);
+    struct bounds bounds = bounds_of(verdict->covered, verdict->known, BOUNDS_95);
     double least = 1;
 
     for (size_t region = 0; region < kind->regions; region++) {
@@ -539,7 +532,7 @@ static bool judge_all(const struct program_kind *kind, unsigned runs, uint64_t s
     for (size_t region = 0; region < kind->regions; region++) {
         right &=
             verdict.runs[region] > 0 &&
-            tally_bounds(verdict.within[region], verdict.runs[region], TALLY_95).greatest >= 0.95;
+            bounds_of(verdict.within[region], verdict.runs[region], BOUNDS_95).greatest >= 0.95;
     }
     free(verdict.widths);
     free(verdict.errors);

@@ -3,138 +3,318 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "apapi/interval.h"
+#include "apapi/live.h"
+#include "apapi/record.h"
+#include "apapi/session.h"
+#include "base/array.h"
 #include "base/option_table.h"
-#include "base/text.h"
-#include "base/thread.h"
-#include "verify/tally.h"
+#include "session/session.h"
+#include "simulation/sim_source.h"
+#include "verify/bounds.h"
+#include "verify/ensembles.h"
 
+#define BEGIN_NS UINT64_C(5000000000000) /* of a history, on the clock */
+#define COVERED_LEAST 0.99
 #define RUNS 1000
-#define RUNS_REAL 250 /* 2000 in all, in eight minutes */
 #define RUNS_CELL 320
-#define ENSEMBLES_MAX 600
-#define LOAD_MAX 64
+#define WRONG_SHARE 0.01
+#define REMARK_SHARE 0.05
+#define SEED_STEP UINT64_C(0x2545f4914f6cdd1d)
+#define TALLY_SPREAD 3.5 /* standard deviations: of hundreds of figures none is farther off */
 
 struct options {
-    uint64_t runs;        /* of each ensemble */
-    uint64_t seed;        /* of the first run */
-    uint64_t interval_ns; /* between readings; 0: what the runs want */
-    bool real;            /* in real time */
-    bool each;            /* print each run to standard output */
-    bool wrong;           /* print those that are wrong, although no flag says so */
-    const char *only;     /* ensembles whose names begin so; NULL: all */
-    const char *rates;
-    uint64_t load; /* threads that keep processors busy */
-    bool list, json, cells;
+    size_t runs;      /* of each ensemble */
+    const char *seed; /* of the first run */
+    const char *only; /* ensembles whose names begin so; NULL: all */
+    bool cells, wrong;
 };
-
-struct verify {
-    const struct options *options;
-    struct rate_table rates; /* without a path: none */
-    struct tally sums[2];    /* of counters, of gauges */
-    struct figures figures[ENSEMBLES_MAX + 2];
-    size_t count;
-    bool as_listed;
-};
-
-/* --- options ---------------------------------------------------------------------------------- */
-
-static int verify_set_number(const char *text, uint64_t least, uint64_t most, uint64_t *number,
-                             struct apapi_error *err)
-{
-    struct whole_number whole;
-
-    if (whole_number_parse(text, &whole) || whole.negative || *whole.rest || whole.value < least ||
-        whole.value > most) {
-        return apapi_fail(err, EINVAL, "'%.60s' is not a whole number from %" PRIu64 " to %" PRIu64,
-                          text, least, most);
-    }
-    *number = whole.value;
-    return 0;
-}
-
-static int verify_set_runs(void *options, const char *text, struct apapi_error *err)
-{
-    return verify_set_number(text, 1, UINT32_MAX, &((struct options *)options)->runs, err);
-}
-
-static int verify_set_seed(void *options, const char *text, struct apapi_error *err)
-{
-    return verify_set_number(text, 0, INT64_MAX, &((struct options *)options)->seed, err);
-}
-
-static int verify_set_load(void *options, const char *text, struct apapi_error *err)
-{
-    return verify_set_number(text, 0, LOAD_MAX, &((struct options *)options)->load, err);
-}
-
-static int verify_set_interval(void *options, const char *text, struct apapi_error *err)
-{
-    uint64_t *interval_ns = &((struct options *)options)->interval_ns;
-
-    if (apapi_duration_parse(text, interval_ns, err)) {
-        return -1;
-    }
-    if (*interval_ns < APAPI_INTERVAL_MIN_NS || *interval_ns > APAPI_INTERVAL_MAX_NS) {
-        return apapi_fail(err, ERANGE, "'%.60s' is not from 1ms to 1h", text);
-    }
-    return 0;
-}
-
-static int verify_set_format(void *options, const char *text, struct apapi_error *err)
-{
-    ((struct options *)options)->json = strcmp(text, "json") == 0;
-    return strcmp(text, "json") == 0 || strcmp(text, "table") == 0
-               ? 0
-               : apapi_fail(err, EINVAL, "'%.60s' is no format; table or json", text);
-}
 
 static const struct option_row rows[] = {
-    {'n', "runs", "=RUNS", "of each ensemble; default 1000, with --real 250, --cells 320",
-     TO_CALL(verify_set_runs)},
+    {'n', "runs", "=RUNS", "of each ensemble; default 1000, with --cells 320",
+     TO_COUNT(struct options, runs)},
     {0, "seed", "=SEED", "of the first run, default 1; the next has SEED+1",
-     TO_CALL(verify_set_seed)},
+     TO_TEXT(struct options, seed)},
     {'e', "ensemble", "=NAME", "only the ensembles whose names begin so",
      TO_TEXT(struct options, only)},
-    {'i', "interval", "=TIME", "between readings, instead of what each run draws",
-     TO_CALL(verify_set_interval)},
-    {0, "real", NULL, "in real time and with real threads, 5 ms to 1.3 s each",
-     TO_FLAG(struct options, real)},
-    {0, "load", "=THREADS", "with --real: so many keep processors busy", TO_CALL(verify_set_load)},
-    {0, "cells", NULL,
-     "courses x meters x intervals x what sources state, 320 runs each; fail where less than 95 % "
-     "are covered, or if more than 10 % of the counters' runs of a second have the remark",
+    {0, "cells", NULL, "courses x meters x intervals x what sources state",
      TO_FLAG(struct options, cells)},
-    {0, "rates", "=FILE", "fail if an ensemble is not as FILE lists it",
-     TO_TEXT(struct options, rates)},
-    {0, "each", NULL, "print each run, too", TO_FLAG(struct options, each)},
-    {0, "wrong", NULL, "print each run that is wrong without a flag",
+    {0, "wrong", NULL, "print each run that is wrong without a flag to standard error",
      TO_FLAG(struct options, wrong)},
-    {'f', "format", "=FORM", "table (default) or json", TO_CALL(verify_set_format)},
-    {0, "list", NULL, "print the ensembles and do nothing", TO_FLAG(struct options, list)},
     {0}};
 
 static const struct option_table table = {
     .program = "apapi-verify",
     .head = "usage: apapi-verify [OPTION]...\n"
-            "Measure simulated meters whose true energy is known, and show for each kind of runs\n"
-            "(\"ensemble\") how often the uncertainty covers the error.\n",
-    .foot = "Exit status: 0 done, 1 failure or not as in --rates, 2 wrong usage.\n",
+            "Measure simulated meters whose true energy is known, and print for each kind of runs\n"
+            "(\"ensemble\") a line of JSON: how often the uncertainty covers the error.\n"
+            "test/history/coverage makes a table of it.\n",
     .column = 23,
     .rows = rows};
 
-/* --- one ensemble ----------------------------------------------------------------------------- */
+/* --- a run ------------------------------------------------------------------------------------ */
 
-#define SEED_STEP UINT64_C(0x2545f4914f6cdd1d)
+/* A result's own figures. */
+enum run_flag {
+    RUN_UNKNOWN = 1, /* a domain has no energy, or no uncertainty */
+    RUN_FLAGGED = 2, /* refused readings, resets, gaps, stalls, failures, or time not covered */
+    RUN_ROUGH = 4,   /* the readings leave a greater error possible than the uncertainty says */
+};
+
+/* What was measured, and what was true. */
+struct run_result {
+    double energy_j, uncertainty_j; /* of all meters together */
+    double truth_j;                 /* in the time that was measured, from `start_ns` on */
+    double elapsed_s, covered;      /* as the result says; covered: 0..1 */
+    unsigned flags;
+};
+
+/* One at a time. */
+static struct player {
+    const struct scene *scene;
+    struct sim_clock clock;
+    struct sim_source source;
+    struct apapi_live_page page;
+    uint64_t start_ns, stop_ns; /* when the session was told to */
+} player;
+
+static void run_begin(uint64_t seed)
+{
+    const struct history *history = &player.scene->history;
+
+    sim_clock_init(&player.clock, seed, BEGIN_NS);
+    player.clock.late_once_in = history->late_once_in;
+    player.clock.latest_ns = history->latest_ns;
+    for (size_t i = 0; i < history->stop_count; i++) {
+        sim_clock_stop(&player.clock, BEGIN_NS + history->stops[i].from_ns,
+                       BEGIN_NS + history->stops[i].to_ns);
+    }
+    sim_source_use(&player.source, history, &player.clock);
+}
+
+/* A total without one of its domains is not what the meters have counted. */
+static bool run_knows_all(const struct apapi_measurement *m)
+{
+    const struct history_component *component = &player.scene->history.components[0];
+
+    for (size_t i = 0; i < component->event_count; i++) {
+        const struct apapi_domain_result *domain = &m->domains[component->meters[i].domain];
+
+        if (!domain->measured || isnan(domain->energy_j) || isnan(domain->uncertainty_j)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static unsigned run_flags(const struct apapi_measurement *m)
+{
+    const struct apapi_incidents incidents = apapi_measurement_incidents(m);
+    bool flagged = incidents.refused || incidents.resets || incidents.gaps || incidents.stalls ||
+                   incidents.failed || m->covered < COVERED_LEAST;
+
+    return (run_knows_all(m) ? 0 : RUN_UNKNOWN) | (flagged ? RUN_FLAGGED : 0) |
+           (incidents.rough ? RUN_ROUGH : 0);
+}
+
+/*
+ * The window is that of whoever starts and stops the session. What its last reading has beyond that
+ * is a part of its time.
+ */
+static void run_describe(const struct apapi_measurement *m, struct run_result *result)
+{
+    uint64_t end_ns = player.page.head.start_ns + m->elapsed_ns;
+
+    end_ns = end_ns > player.stop_ns ? end_ns : player.stop_ns;
+    *result = (struct run_result){
+        .energy_j = apapi_measurement_total_j(m),
+        .uncertainty_j = apapi_record_uncertainty_j(m),
+        .truth_j = scene_energy_j(player.scene, player.start_ns - player.source.origin_ns,
+                                  end_ns - player.source.origin_ns),
+        .elapsed_s = (double)m->elapsed_ns / 1e9,
+        .covered = m->covered,
+        .flags = run_flags(m)};
+}
+
+/* The written figures are judged, as in the accounting file. */
+static int run_write(const struct apapi_measurement *m, struct apapi_record *copy,
+                     struct apapi_error *err)
+{
+    struct apapi_record record = {
+        .id = APAPI_IDENTITY_UNKNOWN, .complete = true, .measurement = *m};
+    char *line = NULL;
+    int rc;
+
+    record.ending = APAPI_ENDING_UNKNOWN;
+    strcpy(record.id.node, "n1");
+    if (apapi_record_encode(&record, &line, err)) {
+        return -1;
+    }
+    rc = apapi_record_decode(line, strlen(line), copy, err);
+    free(line);
+    return rc;
+}
+
+static int run_finish(struct apapi_session *session, struct run_result *result,
+                      struct apapi_error *err)
+{
+    struct apapi_measurement m;
+    struct apapi_record copy;
+    int rc;
+
+    if (apapi_session_stop(session, err) || apapi_session_measurement(session, &m, err)) {
+        return -1;
+    }
+    rc = run_write(&m, &copy, err);
+    if (rc == 0) {
+        run_describe(&copy.measurement, result);
+        apapi_record_clear(&copy);
+    }
+    apapi_measurement_clear(&m);
+    return rc;
+}
+
+static int run_measure(struct apapi_session *session, struct run_result *result,
+                       struct apapi_error *err)
+{
+    const struct scene *scene = player.scene;
+
+    sim_clock_sleep(&player.clock, player.source.origin_ns + scene->start_ns);
+    player.start_ns = session_clock_now_ns(&player.clock.base);
+    sim_clock_sleep(&player.clock, player.start_ns + scene->late_ns);
+    if (apapi_session_start(session, player.start_ns, err)) {
+        return -1;
+    }
+    sim_clock_sleep(&player.clock, player.start_ns + scene->length_ns);
+    player.stop_ns = session_clock_now_ns(&player.clock.base);
+    return run_finish(session, result, err);
+}
+
+static int run_play(struct run_result *result, struct apapi_error *err)
+{
+    const struct apapi_intervals intervals = {.default_ns =
+                                                  player.scene->history.components[0].interval_ns};
+    const struct apapi_session_config config = {
+        .components = "c0", .intervals = &intervals, .live = &player.page};
+    struct apapi_session *session = session_create(&config, &player.clock.base, err);
+    int rc = session ? run_measure(session, result, err) : -1;
+
+    apapi_session_destroy(session);
+    return rc;
+}
+
+/*
+ * Play the scene: a whole session in simulated time.
+ * @param seed  of what is not in the scene: how long a few instructions take
+ * @return 0; -1 with errno: it could not be played
+ */
+static int run_scene(const struct scene *scene, uint64_t seed, struct run_result *result,
+                     struct apapi_error *err)
+{
+    int rc;
+
+    player.scene = scene;
+    run_begin(seed);
+    rc = run_play(result, err);
+    if (!sim_clock_finish(&player.clock)) {
+        return apapi_fail(err, EPROTO, "%s", player.clock.broken);
+    }
+    return rc;
+}
+
+/* --- an ensemble ------------------------------------------------------------------------------ */
+
+/* The runs of an ensemble, added up. */
+struct tally {
+    uint64_t runs;
+    uint64_t known;     /* have an energy and an uncertainty */
+    uint64_t covered;   /* of these: the uncertainty covers the error */
+    uint64_t unflagged; /* of these: wrong by more than uncertainty and 1 %, and no flag says so */
+    uint64_t rough;     /* of these: the result says that it may be wrong by so much */
+    uint64_t seconds;   /* of those that are known: lasted a second or longer */
+    uint64_t remarked;  /* of these: a table has the remark on errors above 5 % */
+    double worst;       /* greatest error / uncertainty */
+    double *ratios;     /* uncertainty / error, of those that are known */
+};
+
+static bool is_wrong(const struct run_result *result)
+{
+    double allowed_j = result->uncertainty_j + WRONG_SHARE * result->truth_j;
+
+    return result->flags == 0 && fabs(result->energy_j - result->truth_j) > allowed_j;
+}
+
+static void tally_add(struct tally *tally, const struct run_result *result)
+{
+    double error_j = fabs(result->energy_j - result->truth_j);
+
+    tally->runs++;
+    if (result->flags & RUN_UNKNOWN) {
+        return;
+    }
+    tally->ratios[tally->known++] = error_j > 0 ? result->uncertainty_j / error_j : INFINITY;
+    tally->covered += error_j <= result->uncertainty_j;
+    tally->worst = fmax(tally->worst, error_j > 0 ? error_j / result->uncertainty_j : 0);
+    tally->unflagged += is_wrong(result);
+    tally->rough += (result->flags & RUN_ROUGH) != 0;
+    if (result->elapsed_s >= 1) {
+        tally->seconds++;
+        tally->remarked += (result->flags & RUN_ROUGH) != 0 &&
+                           result->uncertainty_j > REMARK_SHARE * result->energy_j;
+    }
+}
+
+/* The ratio at a share of them, from 0 to 1; there are some, and they are sorted. */
+static double tally_quantile(const struct tally *tally, double share)
+{
+    double rank = fmin(fmax(share, 0), 1) * (double)tally->known;
+
+    return tally->ratios[rank < (double)tally->known ? (size_t)rank : tally->known - 1];
+}
+
+static void print_number(const char *name, double value)
+{
+    if (isfinite(value)) {
+        printf(",\"%s\":%.6g", name, value);
+    }
+}
+
+/* Of these alone that have a result. No name needs an escape. */
+static void print_figures(struct tally *tally)
+{
+    const struct bounds bounds = bounds_of(tally->covered, tally->known, BOUNDS_95);
+    double half = TALLY_SPREAD / 2 / sqrt((double)tally->known); /* of the ranks at the median */
+
+    qsort(tally->ratios, tally->known, sizeof *tally->ratios, compare_double);
+    print_number("covered_pct", 100 * (double)tally->covered / (double)tally->known);
+    print_number("least_pct", 100 * bounds.least);
+    print_number("greatest_pct", 100 * bounds.greatest);
+    print_number("worst", tally->worst);
+    print_number("median", tally_quantile(tally, 0.5));
+    print_number("slack", tally_quantile(tally, 0.05));
+    /* the true median of runs of any seed lies between these */
+    print_number("median_least", tally_quantile(tally, 0.5 - half));
+    print_number("median_greatest", tally_quantile(tally, 0.5 + half));
+}
+
+static void tally_print(struct tally *tally, const struct ensemble *ensemble)
+{
+    printf("{\"name\":\"%s\",\"gauge\":%s,\"runs\":%" PRIu64 ",\"known\":%" PRIu64
+           ",\"covered\":%" PRIu64 ",\"unflagged\":%" PRIu64 ",\"rough\":%" PRIu64
+           ",\"seconds\":%" PRIu64 ",\"remarked\":%" PRIu64,
+           ensemble->name, ensemble->gauge ? "true" : "false", tally->runs, tally->known,
+           tally->covered, tally->unflagged, tally->rough, tally->seconds, tally->remarked);
+    if (tally->known > 0) {
+        print_figures(tally);
+    }
+    puts("}");
+}
 
 /* An ensemble's runs stay the same when others are added. */
-static uint64_t play_name_number(const char *name)
+static uint64_t name_number(const char *name)
 {
     uint64_t number = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
 
@@ -144,316 +324,66 @@ static uint64_t play_name_number(const char *name)
     return number;
 }
 
-static void play_print_flags(unsigned flags)
+static void print_wrong(const char *name, uint64_t seed, const struct scene *scene,
+                        const struct run_result *result)
 {
-    static const char *const names[] = {"unknown", "refused", "reset",     "gap",
-                                        "stall",   "failed",  "uncovered", "rough"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (flags & 1u << i) {
-            printf(", %s", names[i]);
-        }
-    }
+    fprintf(stderr,
+            "%s --seed %" PRIu64 ": %.6g J, true %.6g, uncertainty %.4g; %.4g s, interval %.4g s, "
+            "covered %.4g %%\n",
+            name, seed, result->energy_j, result->truth_j, result->uncertainty_j, result->elapsed_s,
+            (double)scene->history.components[0].interval_ns / 1e9, 100 * result->covered);
 }
 
-static void play_print_run(const char *name, uint64_t seed, const struct scene *scene,
-                           const struct run_result *result)
-{
-    double interval_s = (double)scene->history.components[0].interval_ns / 1e9;
-    double error_j = result->energy_j - result->truth_j;
-
-    printf("%s --seed %" PRIu64 ": %.6g J, true %.6g, uncertainty %.4g, error/U %+.3g; %.4g s, "
-           "interval %.4g s, covered %.4g %%",
-           name, seed, result->energy_j, result->truth_j, result->uncertainty_j,
-           error_j / result->uncertainty_j, result->elapsed_s, interval_s, 100 * result->covered);
-    play_print_flags(result->flags);
-    putchar('\n');
-}
-
-static int play_run(const struct options *options, const struct ensemble *ensemble, uint64_t seed,
-                    struct run_result *result, struct apapi_error *err)
+/* @return 0; -1: a run could not be played. */
+static int play(const struct options *options, const struct ensemble *ensemble, double *ratios)
 {
     static struct scene scene;
-    struct random random = {.state = seed * SEED_STEP + play_name_number(ensemble->name)};
-    int rc;
+    uint64_t seed = options->seed ? strtoull(options->seed, NULL, 10) : 1;
+    struct tally tally = {.ratios = ratios};
 
-    ensemble_make(ensemble, options->interval_ns, &scene, &random);
-    rc = options->real ? verify_run_real(&scene, result, err)
-                       : verify_run(&scene, random_bits(&random), result, err);
-    if (rc == 0 && (options->each || (options->wrong && tally_is_wrong(result)))) {
-        play_print_run(ensemble->name, seed, &scene, result);
-    }
-    return rc;
-}
-
-static int play_ensemble(const struct options *options, const struct ensemble *ensemble,
-                         struct tally *tally, struct apapi_error *err)
-{
-    for (uint64_t i = 0; i < options->runs; i++) {
+    for (uint64_t end = seed + options->runs; seed < end; seed++) {
+        struct random random = {.state = seed * SEED_STEP + name_number(ensemble->name)};
         struct run_result result;
+        struct apapi_error err = {""};
 
-        if (play_run(options, ensemble, options->seed + i, &result, err)) {
+        ensemble_make(ensemble, &scene, &random);
+        if (run_scene(&scene, random_bits(&random), &result, &err)) {
+            fprintf(stderr, "apapi-verify: %s --seed %" PRIu64 ": %s\n", ensemble->name, seed,
+                    err.text);
             return -1;
         }
-        if (tally_add(tally, &result)) {
-            return apapi_fail(err, ENOMEM, "no memory");
+        tally_add(&tally, &result);
+        if (options->wrong && is_wrong(&result)) {
+            print_wrong(ensemble->name, seed, &scene, &result);
         }
     }
+    tally_print(&tally, ensemble);
     return 0;
-}
-
-/* --- what is printed -------------------------------------------------------------------------- */
-
-static void print_head(void)
-{
-    printf("%-30s %8s %8s %9s  %-15s %9s %10s %9s %9s %8s\n", "ensemble", "runs", "known",
-           "covered", "95 % bounds", "worst e/U", "median U/e", "U/q95 e", "unflagged", "rough");
-}
-
-static void print_row(const struct figures *figures)
-{
-    printf("%-30s %8" PRIu64 " %8" PRIu64 " %7.2f %%  %6.2f ..%6.2f %9.3g %10.3g %9.3g %9" PRIu64
-           " %8" PRIu64 "\n",
-           figures->name, figures->runs, figures->known, figures->covered_pct, figures->least_pct,
-           figures->greatest_pct, figures->worst, figures->median, figures->slack,
-           figures->unflagged, figures->rough);
-}
-
-static void print_json_number(const char *name, double value)
-{
-    if (isfinite(value)) {
-        printf(",\"%s\":%.6g", name, value);
-    }
-}
-
-/* No name needs an escape. */
-static void print_json(const struct verify *verify)
-{
-    printf("{\"version\":1,\"seed\":%" PRIu64 ",\"real\":%s,\"ensembles\":[", verify->options->seed,
-           verify->options->real ? "true" : "false");
-    for (size_t i = 0; i < verify->count; i++) {
-        const struct figures *figures = &verify->figures[i];
-
-        printf("%s{\"name\":\"%s\",\"what\":\"%s\",\"runs\":%" PRIu64 ",\"known\":%" PRIu64,
-               i ? "," : "", figures->name, figures->what, figures->runs, figures->known);
-        print_json_number("covered_pct", figures->covered_pct);
-        print_json_number("least_pct", figures->least_pct);
-        print_json_number("greatest_pct", figures->greatest_pct);
-        print_json_number("worst", figures->worst);
-        print_json_number("median", figures->median);
-        print_json_number("slack", figures->slack);
-        printf(",\"unflagged\":%" PRIu64 ",\"rough\":%" PRIu64 ",\"seconds\":%" PRIu64
-               ",\"remarked\":%" PRIu64 "}",
-               figures->unflagged, figures->rough, figures->seconds, figures->remarked);
-    }
-    puts("]}");
-}
-
-/* --- busy processors -------------------------------------------------------------------------- */
-
-static struct load {
-    pthread_t threads[LOAD_MAX];
-    size_t count;
-    atomic_bool over;
-} load;
-
-static void *load_spin(void *context)
-{
-    while (!atomic_load_explicit(&load.over, memory_order_relaxed)) {
-    }
-    return context;
-}
-
-static void load_end(void)
-{
-    atomic_store(&load.over, true);
-    while (load.count > 0) {
-        pthread_join(load.threads[--load.count], NULL);
-    }
-}
-
-static int load_begin(size_t count)
-{
-    for (load.count = 0; load.count < count; load.count++) {
-        if (thread_start(&load.threads[load.count], load_spin, NULL)) {
-            load_end();
-            return -1;
-        }
-    }
-    return 0;
-}
-
-/* --- all of it -------------------------------------------------------------------------------- */
-
-static int verify_fail(const char *text, int status)
-{
-    fprintf(stderr, "apapi-verify: %s\n", text);
-    return status;
-}
-
-/* Flush standard output. @return `status`, or EXIT_FAILURE after a message. */
-static int verify_finish(int status)
-{
-    if (fflush(stdout) == EOF || ferror(stdout)) {
-        fprintf(stderr, "apapi-verify: standard output: %s\n", strerror(errno));
-        return EXIT_FAILURE;
-    }
-    return status;
-}
-
-static const struct ensemble *verify_ensembles(const struct options *options)
-{
-    return options->cells ? ensemble_cells() : options->real ? real_ensembles : ensembles;
-}
-
-static bool verify_wants(const struct options *options, const struct ensemble *ensemble)
-{
-    return !options->only || strncmp(ensemble->name, options->only, strlen(options->only)) == 0;
-}
-
-static void verify_print_list(const struct options *options)
-{
-    for (const struct ensemble *one = verify_ensembles(options); one->name; one++) {
-        if (verify_wants(options, one)) {
-            printf("%-15s %s\n", one->name, one->what);
-        }
-    }
-}
-
-static void verify_show(struct verify *verify, struct tally *tally, const char *name,
-                        const char *what)
-{
-    struct figures *figures = &verify->figures[verify->count++];
-
-    *figures = tally_figures(tally, name, what);
-    verify->as_listed &= !verify->options->cells || tally_is_right(figures);
-    if (!verify->options->json) {
-        print_row(figures);
-    }
-}
-
-static int verify_play_one(struct verify *verify, const struct ensemble *ensemble,
-                           struct apapi_error *err)
-{
-    const struct rate goal = rate_table_goal(ensemble->gauge);
-    struct tally tally = {0};
-    int rc = play_ensemble(verify->options, ensemble, &tally, err);
-
-    if (rc == 0) {
-        verify_show(verify, &tally, ensemble->name, ensemble->what);
-        if (verify->rates.path) {
-            verify->as_listed &=
-                rate_table_compare(&verify->rates, &verify->figures[verify->count - 1], &goal);
-        }
-        rc = tally_join(&verify->sums[ensemble->gauge], &tally);
-    }
-    tally_clear(&tally);
-    return rc;
-}
-
-/* A remark that stands beside most energies would not be read. */
-static void verify_look_for_remarks(struct verify *verify, const struct figures *counters)
-{
-    const struct options *options = verify->options;
-
-    if (options->cells && !options->only && !tally_is_quiet(counters)) {
-        fprintf(stderr,
-                "%" PRIu64 " of %" PRIu64 " runs of counters that lasted a second or longer have "
-                "the remark on errors above 5 %%: more than 10 %%\n",
-                counters->remarked, counters->seconds);
-        verify->as_listed = false;
-    }
-}
-
-static int verify_play_all(struct verify *verify, struct apapi_error *err)
-{
-    const struct options *options = verify->options;
-
-    for (const struct ensemble *one = verify_ensembles(options); one->name; one++) {
-        if (verify_wants(options, one) && verify_play_one(verify, one, err)) {
-            return -1;
-        }
-    }
-    if (verify->count == 0) {
-        return apapi_fail(err, EINVAL, "no ensemble's name begins with '%.60s'; --list shows all",
-                          options->only);
-    }
-    if (verify->sums[0].runs > 0 && verify->count > 1) {
-        verify_show(verify, &verify->sums[0], "all counters", "all of them added up");
-        verify_look_for_remarks(verify, &verify->figures[verify->count - 1]);
-    }
-    if (verify->sums[1].runs > 0 && verify->count > 1) {
-        verify_show(verify, &verify->sums[1], "all gauges", "all of them added up");
-    }
-    return 0;
-}
-
-static int verify_run_all(struct verify *verify, struct apapi_error *err)
-{
-    const struct options *options = verify->options;
-    int rc;
-
-    if (options->rates && rate_table_read(&verify->rates, options->rates, err)) {
-        return -1;
-    }
-    if (load_begin(options->load)) {
-        return apapi_fail(err, errno, "no thread can be started: %s", strerror(errno));
-    }
-    if (!options->json) {
-        print_head();
-    }
-    rc = verify_play_all(verify, err);
-    load_end();
-    if (rc == 0 && options->json) {
-        print_json(verify);
-    }
-    return rc;
-}
-
-static int verify_main(const struct options *options)
-{
-    static struct verify verify;
-    struct apapi_error err = {""};
-    int rc;
-
-    verify.options = options;
-    verify.as_listed = true;
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    rc = verify_run_all(&verify, &err);
-    tally_clear(&verify.sums[0]);
-    tally_clear(&verify.sums[1]);
-    if (rc) {
-        return verify_fail(err.text, EXIT_FAILURE);
-    }
-    return verify_finish(verify.as_listed ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
 int main(int argc, char **argv)
 {
-    struct options options = {.seed = 1};
+    struct options options = {.runs = 0};
     int status = option_table_read(&table, argc, argv, &options);
+    const struct ensemble *ensemble;
+    double *ratios;
+    bool any = false;
 
     if (status >= 0) {
-        return verify_finish(status);
-    }
-    if (optind < argc) {
-        return verify_fail("it takes options only", USAGE_ERROR);
-    }
-    if (options.load && !options.real) {
-        return verify_fail("--load is for --real", USAGE_ERROR);
-    }
-    if (options.cells && (options.real || options.rates)) {
-        return verify_fail("--cells takes neither --real nor --rates", USAGE_ERROR);
-    }
-    if (options.json && (options.each || options.wrong)) {
-        return verify_fail("--each and --wrong are for tables", USAGE_ERROR);
+        return status;
     }
     if (options.runs == 0) {
-        options.runs = options.cells ? RUNS_CELL : options.real ? RUNS_REAL : RUNS;
+        options.runs = options.cells ? RUNS_CELL : RUNS;
     }
-    if (options.list) {
-        verify_print_list(&options);
-        return verify_finish(EXIT_SUCCESS);
+    ratios = calloc(options.runs, sizeof *ratios);
+    status = ratios ? EXIT_SUCCESS : EXIT_FAILURE;
+    ensemble = options.cells ? ensemble_cells() : ensembles;
+    for (; ensemble->name && status == EXIT_SUCCESS; ensemble++) {
+        if (!options.only || strncmp(ensemble->name, options.only, strlen(options.only)) == 0) {
+            status = play(&options, ensemble, ratios) ? EXIT_FAILURE : EXIT_SUCCESS;
+            any = true;
+        }
     }
-    return verify_main(&options);
+    free(ratios);
+    return any ? status : EXIT_FAILURE;
 }
