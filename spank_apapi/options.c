@@ -8,10 +8,12 @@
 #include <unistd.h>
 
 #include "channel/channel.h"
+#include "channel/deadline.h"
 
 #define OPTIONAL_ARGUMENT 2
 #define REQUIRED_ARGUMENT 1
 #define KEPT_MAX 8
+#define ASK_LIMIT_NS (2000 * DEADLINE_MS)
 
 /* Slurm 22.05 passes this to srun for an argument that was not given to salloc. */
 #define NO_ARGUMENT "(null)"
@@ -95,13 +97,17 @@ void spank_apapi_options_report(void)
     kept_count = 0;
 }
 
-static int options_ask(const char *option, const char *argument, char *answer, size_t size,
+static int options_ask(const char *about, const char *text, char *answer, size_t size,
                        struct apapi_error *err)
 {
     const struct spank_apapi_question question = {.libexec_dir = config.libexec_dir,
-                                                  .words = {option, argument}};
+                                                  .about = about,
+                                                  .text = text,
+                                                  .config = config.path,
+                                                  .rules = text == NULL,
+                                                  .limit_ns = ASK_LIMIT_NS};
 
-    return spank_apapi_check(&question, answer, size, err);
+    return spank_apapi_ask(&question, answer, size, err);
 }
 
 /* A bad value of a variable does not fail the user's command. */
@@ -145,7 +151,7 @@ static int options_ask_components(const char *list, struct apapi_error *err)
 {
     char answer[sizeof err->text];
 
-    return options_ask("--check", list, answer, sizeof answer, err);
+    return options_ask("components", list, answer, sizeof answer, err);
 }
 
 /* apapi-sampler knows PAPI's components, which are not compiled in. */
@@ -234,7 +240,7 @@ static int options_check_overflow(void)
         (options_gather(variable, &err) || setenv(variable, overflow.lines, 1))) {
         return options_refuse(option, err.text);
     }
-    if (options_ask("--overflow", getenv(variable), text, sizeof text, &err) == 0) {
+    if (options_ask("overflow", getenv(variable), text, sizeof text, &err) == 0) {
         return options_check_scopes(option, getenv(variable));
     }
     if (errno != ENOENT) {
@@ -249,8 +255,6 @@ static int options_check_budget(void)
 {
     const enum spank_apapi_option option = SPANK_APAPI_BUDGET;
     const char *text = choice->options[option].text;
-    const struct spank_apapi_question question = {
-        config.libexec_dir, {"--budget", text, config.path}, false};
     struct apapi_error err;
     char answer[sizeof err.text];
 
@@ -262,7 +266,7 @@ static int options_check_budget(void)
     if (spank_context() != S_CTX_LOCAL && strstr(text, "scope=step")) {
         return options_refuse(option, "a budget of sbatch is for the job: scope=job");
     }
-    if (spank_apapi_check(&question, answer, sizeof answer, &err) == 0) {
+    if (options_ask("budget", text, answer, sizeof answer, &err) == 0) {
         return 0;
     }
     if (errno == ENOENT && strchr(answer, '\n')) {
@@ -280,14 +284,13 @@ static int options_pack(enum spank_apapi_option option)
 {
     static char packet[PACKET_MAX];
     static bool packed;
-    const struct spank_apapi_question question = {config.libexec_dir, {"--pack"}, true};
     struct apapi_error err;
 
     if (packed || (!getenv("APAPI_EVENTLIST") && !getenv("APAPI_EVENTOPS") &&
                    !getenv("APAPI_CMPLIST") && !getenv("APAPI_VERBOSE"))) {
         return 0;
     }
-    if (spank_apapi_check(&question, packet, sizeof packet, &err) == 0) {
+    if (options_ask("rules", NULL, packet, sizeof packet, &err) == 0) {
         packed = true;
         return setenv(PACKET_VARIABLE, packet, 1) ? options_refuse(option, strerror(errno)) : 0;
     }
@@ -464,7 +467,7 @@ static void daemon_check_folder(const char *key, const char *folder)
     struct apapi_error err;
     char answer[sizeof err.text];
 
-    if (options_ask("--folders", folder, answer, sizeof answer, &err)) {
+    if (options_ask("folder", folder, answer, sizeof answer, &err)) {
         slurm_error("apapi: no records can be written to %s: %s", key, err.text);
     }
 }

@@ -43,7 +43,7 @@
  *     stop    exit_code exit_signal failed_tasks wait_ms
  *                     take the last reading, write the record, answer, exit; the table of the job
  *                     waits for steps that still run, at most wait_ms
- *     user    uid     instead of config: asks for the user's name; then it exits
+ *     ask     about text config   instead of config: a question, see sampler/questions.c
  *     node    node config   instead of config, from slurmd's plugin: reads the meters of the node
  *                     until the channel ends; config: path of apapi.conf
  *   apapi-sampler to plugin, and apapi-collect to salloc's
@@ -58,8 +58,8 @@
  *     table   TEXT    follows the record if the configuration names a format (no key)
  *     note    TEXT    the last one, if the configuration names output, trace, overflow or
  *                     totals_ms: problems with them; "": none (no key)
- *     user    TEXT    the name; "": none (no key)
- *     failed  TEXT    instead of ready or record: the reason (no key)
+ *     answer  TEXT    to a question: yes, or what was asked for; "": nothing (no key)
+ *     failed  TEXT    instead of ready, record or answer: the reason (no key)
  *
  *   plugin to apapi-collect (one per srun); its descriptor APAPI_LISTEN_FD is a listening socket
  *     config  token step name nodes format verbose (first message)
@@ -102,7 +102,7 @@
  * step's environment as APAPI_COLLECT_ENV, "PORT:TOKEN:TOTALS_MS" if it wants totals; the plugin
  * removes it there before any task starts.
  */
-#define APAPI_CHANNEL_VERSION "3"
+#define APAPI_CHANNEL_VERSION "4"
 #define APAPI_CHANNEL_FD 3
 #define APAPI_LISTEN_FD 4
 #define APAPI_MESSAGE_MAX 131072  /* bytes of a message */
@@ -113,7 +113,8 @@
 #define APAPI_LIVE_PATH "%s/%s/%u/%u.%s" /* of a live page: live_dir, node, uid, job, step */
 
 #define APAPI_WORD_CONFIG "config"
-#define APAPI_WORD_USER "user"
+#define APAPI_WORD_ASK "ask"
+#define APAPI_WORD_ANSWER "answer"
 #define APAPI_WORD_NODE "node"
 #define APAPI_WORD_TASK "task"
 #define APAPI_WORD_BEGIN "begin"
@@ -147,9 +148,8 @@ struct message {
     char bytes[APAPI_MESSAGE_MAX];
 };
 
-/** Begin a message with its word. */
+/** Begin a message with its word; append a text. */
 void message_start(struct message *message, const char *word);
-
 void message_add_text(struct message *message, const char *text);
 
 /** Append a key and its value. Appends nothing if the value is NULL (not known). */

@@ -5,16 +5,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "apapi/session.h"
+#include "base/array.h"
 #include "base/files.h"
 #include "base/lines.h"
-#include "base/option_table.h"
 #include "channel/channel.h"
 #include "config/config.h"
 #include "config/definitions.h"
 #include "config/installed.h"
 #include "limit/limit.h"
+#include "sampler/step.h"
 
 /* --- packed event settings ------------------------------------------------------------------ */
 
@@ -172,58 +174,78 @@ int pack_open(const char *packet, struct apapi_event_rules *rules, struct apapi_
 
 /* --- questions ------------------------------------------------------------------------------ */
 
-static int questions_refuse(const struct apapi_error *err)
+struct asked {
+    const struct message *question;
+    const char *text;
+    FILE *out; /* for what is asked for, or problems in several lines */
+    struct apapi_error err;
+};
+
+/* For srun and slurmd. */
+static int answer_components(struct asked *asked)
 {
-    printf("%s\n", err->text);
-    return USAGE_ERROR;
+    return apapi_components_check(asked->text, &asked->err);
 }
 
-/* For slurmd: check whether records can be written to these folders. A line for each failure. */
-static int check_folders(char *const folders[])
+/* For slurmd: can records be written there? */
+static int answer_folder(struct asked *asked)
 {
-    struct apapi_error err;
-    int result = EXIT_SUCCESS;
+    return config_folder_check(asked->text, &asked->err);
+}
 
-    for (; *folders; folders++) {
-        if (config_folder_check(*folders, &err)) {
-            result = questions_refuse(&err);
+/* For slurmstepd. */
+static int answer_user(struct asked *asked)
+{
+    char name[256] = "";
+
+    names_user((uint32_t)strtoul(asked->text, NULL, 10), name, sizeof name);
+    fputs(name, asked->out);
+    return 0;
+}
+
+/* For srun: the packed event settings of the user, which come with the question. */
+static int answer_rules(struct asked *asked)
+{
+    static const char *const variables[] = {"APAPI_EVENTLIST", "APAPI_EVENTOPS", "APAPI_CMPLIST",
+                                            "APAPI_VERBOSE", PACKET_VARIABLE};
+    const char *folder = message_value(asked->question, "folder");
+    static char packet[PACKET_MAX];
+
+    for (size_t i = 0; i < COUNT_OF(variables); i++) {
+        if (message_value(asked->question, variables[i])) {
+            setenv(variables[i], message_value(asked->question, variables[i]), 1);
         }
     }
-    return result;
-}
-
-/* For srun: print the packed event settings of the environment, or the problems in them. */
-static int pack(void)
-{
-    static char packet[PACKET_MAX];
-    struct apapi_error err;
-
-    if (pack_environment(packet, stdout, &err)) {
-        return questions_refuse(&err);
+    if (folder && chdir(folder)) {
+        return file_fail(folder, &asked->err);
     }
-    fputs(packet, stdout);
-    return fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
+    if (pack_environment(packet, asked->out, &asked->err)) {
+        return -1;
+    }
+    fputs(packet, asked->out);
+    return 0;
 }
 
-/* For srun: check a budget, and whether the site permits it. Prints what is wrong. */
-static int questions_check_budget(const char *text, const char *path)
+/* For srun: a budget, and whether the site permits it. */
+static int answer_budget(struct asked *asked)
 {
     static struct config config;
+    const char *path = message_value(asked->question, "config");
     struct limit_site site;
     struct limit budget;
-    struct apapi_error err = {""};
 
-    if (limit_parse_budget(text, &budget, &err)) {
-        return questions_refuse(&err);
+    if (limit_parse_budget(asked->text, &budget, &asked->err)) {
+        return -1;
     }
     config_defaults(&config);
-    config_read(&config, path, NULL);
+    config_read(&config, path ? path : "", NULL);
     site = limit_site_of(&config);
-    if (budget.amount > limit_site_most_j(&site)) {
-        printf("%s is more than this site permits: max_budget = %s\n", budget.text, site.max);
-        return USAGE_ERROR;
+    if (budget.amount <= limit_site_most_j(&site)) {
+        return 0;
     }
-    return EXIT_SUCCESS;
+    fprintf(asked->out, "%s is more than this site permits: max_budget = %s\n", budget.text,
+            site.max);
+    return -1;
 }
 
 /*
@@ -249,78 +271,48 @@ static int questions_check_event(const struct limit *limit, const struct apapi_e
     return definition && definition->has_kind ? limit_check_kind(limit, definition->kind, err) : 0;
 }
 
-/* For srun: check thresholds, one a line. Prints what is wrong, in some lines. */
-static int questions_check_limits(const char *lines)
+/* For srun: thresholds, one a line. */
+static int answer_overflow(struct asked *asked)
 {
     static struct limit_list list;
     const struct apapi_environment none = {0}; /* the user's rules are for what a report shows */
     struct apapi_event_rules rules = {0};
-    struct apapi_error err;
-    int result = limit_list_parse(&list, lines, &err);
+    int result = limit_list_parse(&list, asked->text, &asked->err);
 
     apapi_event_rules_load(&rules, &none, installed_path(INSTALLED_CONFIG), NULL, NULL);
     for (size_t i = 0; i < list.count && result == 0; i++) {
-        result = questions_check_event(&list.limits[i], &rules, &err);
+        result = questions_check_event(&list.limits[i], &rules, &asked->err);
     }
     apapi_event_rules_clear(&rules);
-    return result ? questions_refuse(&err) : EXIT_SUCCESS;
+    return result;
 }
 
-struct questions {
-    const char *components, *budget, *overflow;
-    bool folders, pack;
-};
+static const struct {
+    const char *about;
+    int (*answer)(struct asked *asked);
+} answers[] = {{"components", answer_components}, {"overflow", answer_overflow},
+               {"folder", answer_folder},         {"budget", answer_budget},
+               {"rules", answer_rules},           {"user", answer_user}};
 
-static const struct option_row rows[] = {
-    {0, "check", " COMPONENT[:COMPONENT...]", "for srun: is this list valid?",
-     TO_TEXT(struct questions, components)},
-    {0, "overflow", " TEXT", "for srun: are these thresholds valid?",
-     TO_TEXT(struct questions, overflow)},
-    {0, "folders", NULL, "for slurmd: can records be written to these folders?",
-     TO_FLAG(struct questions, folders)},
-    {0, "budget", " BUDGET", "for srun: is this budget valid? Followed by the path of apapi.conf",
-     TO_TEXT(struct questions, budget)},
-    {0, "pack", NULL, "for srun: print the event settings of the environment",
-     TO_FLAG(struct questions, pack)},
-    {0}};
-
-static const struct option_table table = {
-    .program = "apapi-sampler",
-    .head = "apapi-sampler is started by spank_apapi.so in slurmstepd.\n"
-            "usage: apapi-sampler --check COMPONENT[:COMPONENT...]\n"
-            "       apapi-sampler --overflow TEXT\n"
-            "       apapi-sampler --folders FOLDER...\n"
-            "       apapi-sampler --budget BUDGET CONFIG\n"
-            "       apapi-sampler --pack\n",
-    .foot = "",
-    .column = 40,
-    .rows = rows};
-
-int questions_answer(int argc, char **argv)
+int questions_answer(const struct message *question, char **text)
 {
-    struct questions questions = {0};
-    struct apapi_error err;
-    int status = option_table_read(&table, argc, argv, &questions);
+    const char *about = message_value(question, "about"),
+               *asked_text = message_value(question, "text");
+    size_t size;
+    struct asked asked = {.question = question,
+                          .text = asked_text ? asked_text : "",
+                          .out = open_memstream(text, &size),
+                          .err = {"another version of APAPI is installed here"}};
+    int result = -1;
 
-    if (status >= 0) {
-        return status;
+    for (size_t i = 0; asked.out && about && i < COUNT_OF(answers); i++) {
+        if (strcmp(about, answers[i].about) == 0) {
+            asked.err.text[0] = '\0';
+            result = answers[i].answer(&asked);
+        }
     }
-    if (questions.folders && optind < argc) {
-        return check_folders(argv + optind);
+    if (asked.out && result && asked.err.text[0]) {
+        fprintf(asked.out, "%s\n", asked.err.text);
     }
-    if (questions.budget && optind + 1 == argc) {
-        return questions_check_budget(questions.budget, argv[optind]);
-    }
-    if (optind == argc && questions.components) {
-        return apapi_components_check(questions.components, &err) ? questions_refuse(&err)
-                                                                  : EXIT_SUCCESS;
-    }
-    if (optind == argc && questions.overflow) {
-        return questions_check_limits(questions.overflow);
-    }
-    if (optind == argc && questions.pack) {
-        return pack();
-    }
-    option_table_help(&table, stderr);
-    return USAGE_ERROR;
+    return asked.out && fclose(asked.out) == 0 ? result : -1;
 }

@@ -24,9 +24,10 @@ int pack_environment(char packet[PACKET_MAX], FILE *problems, struct apapi_error
 int pack_open(const char *packet, struct apapi_event_rules *rules, struct apapi_error *err);
 
 /**
- * Answer questions of srun and slurmd, which are asked on the command line, on standard output.
- * @return the exit status; 2, and the usage on standard error, if there is none
+ * Answer a question of the plugin (channel/channel.h).
+ * @param text  result, for free(): the answer, or a line for each problem; NULL: no memory
+ * @return 0: yes; -1: no
  */
-int questions_answer(int argc, char **argv);
+int questions_answer(const struct message *question, char **text);
 
 #endif

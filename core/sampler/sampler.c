@@ -22,6 +22,7 @@
 #include "apapi/source.h"
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/option_table.h"
 #include "channel/channel.h"
 #include "channel/deadline.h"
 #include "config/config.h"
@@ -357,18 +358,6 @@ static void sampler_answer(const char *word, const char *text)
         log_write(LOG_WARNING, "the plugin does not get the answer \"%s\": %s", word,
                   strerror(errno));
     }
-}
-
-/* The plugin's question before it configures another sampler: a user's name. */
-static void answer_user(void)
-{
-    char name[256] = "";
-
-    process_settle(false);
-    if (message_value(&message, "uid")) {
-        names_user((uint32_t)message_number(&message, "uid"), name, sizeof name);
-    }
-    sampler_answer(APAPI_WORD_USER, name);
 }
 
 static void create_live(struct sampler *sampler)
@@ -720,6 +709,7 @@ static int sampler_run(void)
     struct apapi_error err;
     int signals = block_signals();
     int result = EXIT_SUCCESS;
+    char *text = NULL;
 
     fcntl(APAPI_CHANNEL_FD, F_SETFD, FD_CLOEXEC);
     prctl(PR_SET_DUMPABLE, 0); /* its memory holds data that only root may read */
@@ -732,8 +722,11 @@ static int sampler_run(void)
         apapi_fail(&err, errno, "no configuration: %s", strerror(errno));
         sampler_answer(APAPI_WORD_FAILED, err.text);
         result = EXIT_FAILURE;
-    } else if (message_is(&message, APAPI_WORD_USER)) {
-        answer_user();
+    } else if (message_is(&message, APAPI_WORD_ASK)) {
+        process_settle(false);
+        result = questions_answer(&message, &text) ? EXIT_FAILURE : EXIT_SUCCESS;
+        sampler_answer(result ? APAPI_WORD_FAILED : APAPI_WORD_ANSWER, text);
+        free(text);
     } else if (message_is(&message, APAPI_WORD_NODE)) {
         result = node_mode_serve(&message);
     } else if (sampler_prepare(&sampler, &err)) {
@@ -756,9 +749,17 @@ static int sampler_run(void)
 
 /* --- the program ---------------------------------------------------------------------------- */
 
+static const struct option_row rows[] = {{0}};
+static const struct option_table table = {
+    .program = "apapi-sampler",
+    .head = "apapi-sampler is started by spank_apapi.so in slurmstepd.\n",
+    .foot = "",
+    .rows = rows};
+
 int main(int argc, char **argv)
 {
     struct stat channel;
+    int status;
 
     if (beside_is_asked(argc, argv)) {
         return beside_run(argv);
@@ -769,7 +770,13 @@ int main(int argc, char **argv)
         return sampler_run();
     }
     process_settle(false);
-    return (argc == 3 || argc == 4) && strcmp(argv[1], NODE_OPTION) == 0
-               ? node_mode_run(argv)
-               : questions_answer(argc, argv);
+    if ((argc == 3 || argc == 4) && strcmp(argv[1], NODE_OPTION) == 0) {
+        return node_mode_run(argv);
+    }
+    status = option_table_read(&table, argc, argv, NULL);
+    if (status >= 0) {
+        return status;
+    }
+    option_table_help(&table, stderr);
+    return USAGE_ERROR;
 }

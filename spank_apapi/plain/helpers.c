@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/text.h"
 #include "channel/deadline.h"
 #include "child.h"
@@ -39,31 +40,6 @@ int spank_apapi_user_name(uid_t uid, char name[SPANK_APAPI_USER_SIZE])
     if (getpwuid_r(uid, &entry, text, sizeof text, &found) == 0 && found) {
         snprintf(name, SPANK_APAPI_USER_SIZE, "%s", found->pw_name);
     }
-    return name[0] ? 0 : -1;
-}
-
-int spank_apapi_user_ask(const char *libexec_dir, uid_t uid, uint64_t deadline_ns,
-                         struct message *message, char name[SPANK_APAPI_USER_SIZE])
-{
-    const struct spank_apapi_program program = {
-        .dir = libexec_dir, .name = "apapi-sampler", .listener = -1};
-    struct spank_apapi_child child = SPANK_APAPI_CHILD_NONE;
-
-    name[0] = '\0';
-    if (spank_apapi_child_start(&child, &program, NULL)) {
-        return -1;
-    }
-    message_start(message, APAPI_WORD_USER);
-    message_add_number(message, "uid", uid);
-    if (message_send(child.channel, message, deadline_ns) == 0 &&
-        message_receive(child.channel, message, deadline_ns) == 0 &&
-        message_is(message, APAPI_WORD_USER)) {
-        snprintf(name, SPANK_APAPI_USER_SIZE, "%s", message_text(message));
-    }
-    if (name[0] == '\0') {
-        spank_apapi_child_kill(&child);
-    }
-    spank_apapi_child_close(&child);
     return name[0] ? 0 : -1;
 }
 
@@ -139,6 +115,73 @@ int spank_apapi_name(const char *pattern, const struct spank_apapi_naming *namin
         snprintf(user, sizeof user, "%lu", (unsigned long)naming->uid);
     }
     return filename_expand(pattern, &values, name, size, err);
+}
+
+/* --- questions to apapi-sampler ------------------------------------------------------------- */
+
+static struct message question_message;
+
+/* The folder is that of relative file names. */
+static void question_add_rules(void)
+{
+    static const char *const names[] = {"APAPI_EVENTLIST", "APAPI_EVENTOPS", "APAPI_CMPLIST",
+                                        "APAPI_VERBOSE", PACKET_VARIABLE};
+    char folder[PATH_MAX];
+
+    message_add_pair(&question_message, "folder", getcwd(folder, sizeof folder));
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        message_add_pair(&question_message, names[i], getenv(names[i]));
+    }
+}
+
+/* @return 0, the answer is in `question_message` and `text`; -1 with errno. */
+static int question_send(const struct spank_apapi_question *question, int channel, char **text)
+{
+    uint64_t deadline_ns = deadline_now() + question->limit_ns;
+
+    message_start(&question_message, APAPI_WORD_ASK);
+    message_add_pair(&question_message, "about", question->about);
+    message_add_pair(&question_message, "text", question->text);
+    message_add_pair(&question_message, "config", question->config);
+    if (question->rules) {
+        question_add_rules();
+    }
+    return message_send(channel, &question_message, deadline_ns)
+               ? -1
+               : message_receive_text(channel, &question_message, text, deadline_ns);
+}
+
+int spank_apapi_ask(const struct spank_apapi_question *question, char *answer, size_t size,
+                    struct apapi_error *err)
+{
+    const struct spank_apapi_program program = {
+        .dir = question->libexec_dir, .name = "apapi-sampler", .listener = -1};
+    struct spank_apapi_child child = SPANK_APAPI_CHILD_NONE;
+    char *text = NULL;
+    int code = 0;
+
+    answer[0] = '\0';
+    if (spank_apapi_child_start(&child, &program, err)) {
+        errno = EIO;
+        return -1;
+    }
+    if (question_send(question, child.channel, &text)) {
+        code = errno;
+        spank_apapi_child_kill(&child);
+    }
+    spank_apapi_child_close(&child);
+    if (code) {
+        return code == ETIMEDOUT
+                   ? apapi_fail(err, code, "%.120s/apapi-sampler did not answer within %g s",
+                                question->libexec_dir, (double)question->limit_ns / 1e9)
+                   : apapi_fail(err, EIO, "%.120s/apapi-sampler ended without an answer",
+                                question->libexec_dir);
+    }
+    snprintf(answer, size, "%s", text);
+    free(text);
+    return message_is(&question_message, APAPI_WORD_ANSWER)
+               ? 0
+               : apapi_fail(err, ENOENT, "%.*s", (int)strcspn(answer, "\n"), answer);
 }
 
 /* --- a helper's output ---------------------------------------------------------------------- */

@@ -20,15 +20,6 @@
 int spank_apapi_user_name(uid_t uid, char name[SPANK_APAPI_USER_SIZE]);
 
 /**
- * Let an apapi-sampler look it up, which is killed at the deadline, as the user database may hang.
- * @param libexec_dir  absolute path of the sampler's folder
- * @param message      scratch buffer
- * @return 0; -1: not known in time, and `name` is "".
- */
-int spank_apapi_user_ask(const char *libexec_dir, uid_t uid, uint64_t deadline_ns,
-                         struct message *message, char name[SPANK_APAPI_USER_SIZE]);
-
-/**
  * Looks up a variable in the environment of srun or of the step.
  * @return whether it exists and its value fits
  */
@@ -68,6 +59,24 @@ int spank_apapi_name(const char *pattern, const struct spank_apapi_naming *namin
  * @return 0; -1 with errno ETIMEDOUT or that of write(2).
  */
 int spank_apapi_output_write(int fd, const char *text, uint64_t deadline_ns);
+
+/** A question to an apapi-sampler before a measurement: it knows more than the plugin. */
+struct spank_apapi_question {
+    const char *libexec_dir;           /* absolute path of its folder */
+    const char *about, *text, *config; /* see channel/channel.h; NULL: none */
+    bool rules;                        /* it gets the event settings of this environment */
+    uint64_t limit_ns;                 /* it is killed after that */
+};
+
+/**
+ * Ask, with the rights of this process.
+ * @param answer  result: what was asked for, or one problem in each line; "": nothing
+ * @param size    of `answer`; what does not fit is dropped
+ * @return 0: yes; -1 with errno ENOENT: no, and `err` has the first line of the answer, or any
+ * other errno if it could not be asked (`err` says why).
+ */
+int spank_apapi_ask(const struct spank_apapi_question *question, char *answer, size_t size,
+                    struct apapi_error *err);
 
 /*
  * Where nodes report to srun, and the sruns of a job to its batch step or salloc. All descriptors

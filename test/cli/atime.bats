@@ -137,11 +137,4 @@ row_fits() { # DOMAIN WATTS
         run -2 "$built/$program" --no-such
         [[ $output == "${program#*/}: unknown option '--no-such'"* ]]
     done
-    for words in "" --folders "--pack x" "--check rapl x" x; do
-        # shellcheck disable=SC2086 # words
-        run -2 "$built/sampler/apapi-sampler" $words 3>&- 4>&-
-        [[ $output == *"--folders "*"for slurmd: "* ]]
-    done
-    tells 0 '' "$built/sampler/apapi-sampler" --check rapl
-    tells 2 "unknown component 'foo'; 'apapi list' shows *" "$built/sampler/apapi-sampler" --check rapl:foo
 }

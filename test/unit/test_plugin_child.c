@@ -112,22 +112,38 @@ static int help_fail(void)
     return message_send(APAPI_CHANNEL_FD, &message, soon());
 }
 
-/* A sampler that knows one user's name, and for all others asks a server that hangs. */
-static int help_know_user(void)
+/* A sampler that is asked. */
+static int help_answer(void)
 {
-    const char *uid;
+    static char words[60000];
+    const char *text, *verbose, *other;
 
     if (message_receive(APAPI_CHANNEL_FD, &message, soon()) ||
-        !message_is(&message, APAPI_WORD_USER)) {
+        !message_is(&message, APAPI_WORD_ASK)) {
         return -1;
     }
-    uid = message_value(&message, "uid");
-    if (!uid || strcmp(uid, "1234") != 0) {
+    text = message_value(&message, "text");
+    verbose = message_value(&message, "APAPI_VERBOSE");
+    other = message_value(&message, "APAPI_OTHER");
+    if (!text) {
+        snprintf(words, sizeof words, "%s %s %s", message_value(&message, "folder"), verbose,
+                 other ? other : "-");
+        return message_send_text(APAPI_CHANNEL_FD, &message, APAPI_WORD_ANSWER, words, soon());
+    }
+    if (strcmp(text, "hangs") == 0) {
         return raise(SIGSTOP);
     }
-    message_start(&message, APAPI_WORD_USER);
-    message_add_text(&message, "alice");
-    return message_send(APAPI_CHANNEL_FD, &message, soon());
+    if (strcmp(text, "ends") == 0) {
+        return 0;
+    }
+    if (strcmp(text, "talks") == 0) {
+        memset(words, 'x', sizeof words - 1);
+        return message_send_text(APAPI_CHANNEL_FD, &message, APAPI_WORD_FAILED, words, soon());
+    }
+    snprintf(words, sizeof words, "no component '%s'\nmore\n%s", text, verbose ? verbose : "");
+    return message_send_text(APAPI_CHANNEL_FD, &message,
+                             strcmp(text, "a:b") == 0 ? APAPI_WORD_ANSWER : APAPI_WORD_FAILED,
+                             words, soon());
 }
 
 static const struct {
@@ -137,7 +153,7 @@ static const struct {
                {"stop", help_stop},
                {"end", help_end},
                {"fail", help_fail},
-               {"apapi-sampler", help_know_user}};
+               {"apapi-sampler", help_answer}};
 
 static int help(const char *name)
 {
@@ -276,24 +292,48 @@ TEST(the_maker_has_no_child)
     assert_fails(ECHILD, waitpid(-1, NULL, WNOHANG | __WALL));
 }
 
-TEST(a_users_name_is_asked_of_a_helper)
+static int ask(const char *folder, const char *text, char *answer, size_t size)
 {
-    char name[SPANK_APAPI_USER_SIZE] = "x";
+    const struct spank_apapi_question question = {.libexec_dir = folder,
+                                                  .about = "components",
+                                                  .text = text,
+                                                  .rules = !text,
+                                                  .limit_ns = 60000 * DEADLINE_MS};
 
-    assert_int_equal(spank_apapi_user_ask(base, 1234, soon(), &message, name), 0);
-    assert_string_equal(name, "alice");
+    return spank_apapi_ask(&question, answer, size, &why);
 }
 
-TEST(a_user_database_that_hangs_is_not_waited_for)
+/* Its own word is that there is no such component; anything else is a failure of its. */
+TEST(a_sampler_is_asked)
 {
-    uint64_t deadline_ns = deadline_now() + 50 * DEADLINE_MS;
-    char name[SPANK_APAPI_USER_SIZE] = "x";
+    char answer[64], folder[PATH_MAX], want[PATH_MAX + 16];
+
+    setenv("APAPI_VERBOSE", "1", 1);
+    setenv("APAPI_OTHER", "1", 1);
+    assert_int_equal(ask(base, "a:b", answer, sizeof answer), 0);
+    assert_fails_with(ENOENT, "no component 'x'", ask(base, "x", answer, sizeof answer));
+    assert_string_equal(answer, "no component 'x'\nmore\n"); /* it does not see the settings */
+    assert_fails(ENOENT, ask(base, "talks", answer, sizeof answer));
+    assert_int_equal(strlen(answer), sizeof answer - 1);
+    assert_fails_with(EIO, "ended without an answer", ask(base, "ends", answer, sizeof answer));
+    assert_string_equal(answer, "");
+    assert_fails_with(EIO, "No such file", ask("/nowhere", "x", answer, sizeof answer));
+    assert_int_equal(ask(base, NULL, want, sizeof want), 0);
+    assert_non_null(getcwd(folder, sizeof folder));
+    assert_memory_equal(want, folder, strlen(folder));
+    assert_string_equal(want + strlen(folder), " 1 -");
+}
+
+TEST(a_sampler_that_hangs_is_not_waited_for)
+{
+    const struct spank_apapi_question question = {
+        .libexec_dir = base, .about = "user", .text = "hangs", .limit_ns = 50 * DEADLINE_MS};
+    char answer[64] = "x";
     long before = descriptors();
 
-    assert_int_equal(spank_apapi_user_ask(base, 7, deadline_ns, &message, name), -1);
-    assert_string_equal(name, "");
-    assert_int_equal(spank_apapi_user_ask("/nowhere", 7, soon(), &message, name), -1);
-    assert_string_equal(name, "");
+    assert_fails_with(ETIMEDOUT, "did not answer within 0.05 s",
+                      spank_apapi_ask(&question, answer, sizeof answer, &why));
+    assert_string_equal(answer, "");
     assert_int_equal(descriptors(), before);
 }
 
