@@ -109,9 +109,8 @@ struct sysfs_family {
     void (*end)(struct sysfs_reader *reader);
 };
 
-/* The families: a new one is a file with its constant and its place in sysfs.c. */
-extern const struct sysfs_family sysfs_rapl, sysfs_powercap, sysfs_hwmon, sysfs_intel_gpu,
-    sysfs_cray_pm;
+/* Families beside those of sysfs.c: a new one is a file with its constant, and its place there. */
+extern const struct sysfs_family sysfs_hwmon, sysfs_intel_gpu, sysfs_cray_pm;
 
 /** Read every file once. */
 static inline void sysfs_read_files(const struct sysfs_reader *reader,
