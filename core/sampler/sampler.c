@@ -717,6 +717,7 @@ static int sampler_run(void)
     log_open(LOG_SOCKET, "apapi-sampler");
     cgroup_leave_job();
     sampler.live = LIVEFILE_NONE;
+    sampler.files.report = sampler.files.trace = WRITER_NONE;
     archive_init(&sampler.archive, &sampler.step);
     if (message_receive(APAPI_CHANNEL_FD, &message, deadline_now() + PATIENCE_NS)) {
         apapi_fail(&err, errno, "no configuration: %s", strerror(errno));

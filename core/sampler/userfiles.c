@@ -249,8 +249,6 @@ void userfiles_prepare(struct userfiles *files, const struct step *step)
 {
     static struct user user;
 
-    files->report = WRITER_NONE;
-    files->trace = WRITER_NONE;
     if ((!*step->output && !*step->trace) || user_parse(step, &user, trouble_of(files))) {
         return;
     }

@@ -95,11 +95,6 @@ static int help_describe(void)
     return message_send(APAPI_CHANNEL_FD, &message, soon());
 }
 
-static int help_stop(void)
-{
-    return raise(SIGSTOP);
-}
-
 static int help_end(void)
 {
     return 0;
@@ -150,7 +145,6 @@ static const struct {
     const char *name;
     int (*help)(void);
 } helpers[] = {{"describe", help_describe},
-               {"stop", help_stop},
                {"end", help_end},
                {"fail", help_fail},
                {"apapi-sampler", help_answer}};
