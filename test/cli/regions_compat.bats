@@ -74,15 +74,6 @@ own_run() { # NAME WORD...
     done
 }
 
-@test "PAPI: the preloaded library takes the place of an interface that the program does not have" {
-    needs_papi_programs
-    needs_sim
-    plain_path "$build/core/regions/compat/libapapi_papi_hl.so"
-    cc "$repository/test/fake/regions/own_papi_hl_program.c" -o program "$plain" -pthread "-Wl,-rpath,$build/core:$build/core/regions/compat"
-    run --separate-stderr -0 marked ./program
-    [[ $output == "done" && -z $stderr && $(region_sum computation count) == 3 ]]
-}
-
 @test "LIKWID: a program marked for it is compiled unchanged, and one that is compiled runs with the library preloaded" {
     plain_path "$build/core/regions/compat/libapapi_likwid.so"
     for words in "TERM=dumb likwid_program" "LD_PRELOAD=$plain own_likwid_program"; do

@@ -2,18 +2,14 @@
 /*
  * libapapi_papi_hl.so: preloaded under a program that is linked to libpapi, it is found first, and
  * the regions that the program marks for PAPI's high-level interface are regions of APAPI, too.
- * PAPI's own function does its work as ever, and its result is the program's; where the program has
- * none, that of libapapi takes its place.
+ * PAPI's own function does its work as ever, and its result is the program's.
  */
 #include <dlfcn.h>
 #include <string.h>
 
 #include "apapi/papi_hl_compat.h"
 
-#undef PAPI_hl_init
-#undef PAPI_hl_set_events
 #undef PAPI_hl_region_begin
-#undef PAPI_hl_read
 #undef PAPI_hl_region_end
 #undef PAPI_hl_stop
 #undef PAPI_hl_cleanup_thread
@@ -22,12 +18,9 @@
 
 #define NAME_SIZE 256 /* regions tell that many bytes apart */
 
-/* PAPI's own functions; NULL: the program has none. */
+/* PAPI's own functions. */
 static struct {
-    int (*init)(void);
-    int (*set_events)(const char *);
     int (*region_begin)(const char *);
-    int (*read)(const char *);
     int (*region_end)(const char *);
     int (*stop)(void);
     int (*cleanup_thread)(void);
@@ -38,10 +31,7 @@ static struct {
 static void __attribute__((constructor)) find_papi(void)
 {
 #define FIND(name) *(void **)&papi.name = dlsym(RTLD_NEXT, "PAPI_hl_" #name)
-    FIND(init);
-    FIND(set_events);
     FIND(region_begin);
-    FIND(read);
     FIND(region_end);
     FIND(stop);
     FIND(cleanup_thread);
@@ -49,73 +39,49 @@ static void __attribute__((constructor)) find_papi(void)
     FIND(finalize);
 }
 
-APAPI_API int PAPI_hl_init(void);
-int PAPI_hl_init(void)
-{
-    return papi.init ? papi.init() : apapi_hl_init();
-}
-
-APAPI_API int PAPI_hl_set_events(const char *events);
-int PAPI_hl_set_events(const char *events)
-{
-    return papi.set_events ? papi.set_events(events) : apapi_hl_set_events(events);
-}
-
 /* The region is what PAPI's own calls enclose: their time is not its. */
 APAPI_API int PAPI_hl_region_begin(const char *region);
 int PAPI_hl_region_begin(const char *region)
 {
-    int result = papi.region_begin ? papi.region_begin(region) : PAPI_OK;
-    int own = apapi_hl_region_begin(region);
+    int result = papi.region_begin(region);
 
-    return papi.region_begin ? result : own;
-}
-
-APAPI_API int PAPI_hl_read(const char *region);
-int PAPI_hl_read(const char *region)
-{
-    return papi.read ? papi.read(region) : apapi_hl_read(region);
+    apapi_hl_region_begin(region);
+    return result;
 }
 
 APAPI_API int PAPI_hl_region_end(const char *region);
 int PAPI_hl_region_end(const char *region)
 {
-    int own = apapi_hl_region_end(region);
-
-    return papi.region_end ? papi.region_end(region) : own;
+    apapi_hl_region_end(region);
+    return papi.region_end(region);
 }
 
 APAPI_API int PAPI_hl_stop(void);
 int PAPI_hl_stop(void)
 {
-    int own = apapi_hl_stop();
-
-    return papi.stop ? papi.stop() : own;
+    apapi_hl_stop();
+    return papi.stop();
 }
 
 APAPI_API int PAPI_hl_cleanup_thread(void);
 int PAPI_hl_cleanup_thread(void)
 {
-    int own = apapi_hl_cleanup_thread();
-
-    return papi.cleanup_thread ? papi.cleanup_thread() : own;
+    apapi_hl_cleanup_thread();
+    return papi.cleanup_thread();
 }
 
 APAPI_API void PAPI_hl_print_output(void);
 void PAPI_hl_print_output(void)
 {
     apapi_hl_print_output();
-    if (papi.print_output) {
-        papi.print_output();
-    }
+    papi.print_output();
 }
 
 APAPI_API int PAPI_hl_finalize(void);
 int PAPI_hl_finalize(void)
 {
-    int own = apapi_hl_finalize();
-
-    return papi.finalize ? papi.finalize() : own;
+    apapi_hl_finalize();
+    return papi.finalize();
 }
 
 /*
@@ -146,11 +112,6 @@ static int papi_hl_call(int (*call)(const char *), const char *region, int lengt
 FORTRAN(papif_hl_region_begin, PAPIF_HL_REGION_BEGIN, (const char *region, int *check, int length))
 {
     *check = papi_hl_call(PAPI_hl_region_begin, region, length);
-}
-
-FORTRAN(papif_hl_read, PAPIF_HL_READ, (const char *region, int *check, int length))
-{
-    *check = papi_hl_call(PAPI_hl_read, region, length);
 }
 
 FORTRAN(papif_hl_region_end, PAPIF_HL_REGION_END, (const char *region, int *check, int length))
