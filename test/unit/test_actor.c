@@ -83,7 +83,7 @@ static void end(void)
     assert_int_equal(actor.fd, -1);
 }
 
-/* A child that says when it is ready, and tells its signals by its exit status. */
+/* A child that says when it is ready. */
 static pid_t start_child(void (*work)(int ready))
 {
     int ends[2];
@@ -109,19 +109,6 @@ static void say_ready(int ready)
     if (write(ready, "r", 1) != 1) {
         _exit(98);
     }
-}
-
-static void wait_for_usr1(int ready)
-{
-    sigset_t set;
-    int number;
-
-    sigemptyset(&set);
-    sigaddset(&set, SIGUSR1);
-    sigprocmask(SIG_BLOCK, &set, NULL);
-    say_ready(ready);
-    sigwait(&set, &number);
-    _exit(7);
 }
 
 static void ignore_term(int ready)
@@ -158,24 +145,6 @@ static int status_of(pid_t pid)
 
     assert_int_equal(waitpid(pid, &status, 0), pid);
     return status;
-}
-
-TEST(a_task_gets_one_signal)
-{
-    pid_t pid;
-
-    start("total >= 5J : signal=USR1");
-    cross(0);
-    assert_answer(0, "SIGUSR1: there was no process");
-    pid = start_child(wait_for_usr1);
-    add_task(pid);
-    cross(1);
-    assert_answer(1, "SIGUSR1: to 1 process");
-    assert_int_equal(WEXITSTATUS(status_of(pid)), 7);
-    cross(2);
-    assert_answer(2, "SIGUSR1: there was no process");
-    end();
-    assert_string_equal(last, "");
 }
 
 /* The number may be any process of the machine: only a child of the measuring program is a task. */

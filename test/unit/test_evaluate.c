@@ -45,15 +45,12 @@ static const struct evaluation_case {
 } cases[] = {
     {&energy, 1000000, 11000000, ""}, /* 100 W for 0.1 s */
     {&energy, 1000000, 1000000, "opens but never moves: dead"},
-    {&energy, 0, 0, "opens but never moves: dead"},
     {&energy, 999000000, 4000000, ""}, /* wrapped */
     {&energy, 0, 900000000, "implausible: 9.000 kW"},
     {&energy, 0, 1000000000, "implausible: above its own range"},
     {&power, 250000, 250000, ""}, /* a gauge may stand still */
     {&power, 250000, 0, "implausible: 0.00 W"},
-    {&power, 250000, -5000, "implausible: -5.000 W"},
     {&power, 250000, 50000000, "implausible: 50.00 kW"},
-    {&temperature, 45000, 45000, ""},
     {&temperature, 45000, -20000, ""},
     {&temperature, 45000, 255000000, "implausible: 255000 C"},
     {&packets, 7, 7, ""}, /* it may be idle */
@@ -71,23 +68,17 @@ TEST(all)
     }
 }
 
-TEST(failed_readings)
+TEST(no_number)
 {
     const struct apapi_reading good = {.raw = 1}, bad = {.error = ENODATA};
+    const double none = NAN;
+    struct apapi_reading reading = {0};
     char text[96];
 
     assert_false(evaluate(&energy, good, bad, text));
     assert_string_equal(text, strerror(ENODATA));
     assert_false(evaluate(&energy, bad, good, text));
     assert_string_equal(text, strerror(ENODATA));
-}
-
-TEST(no_number)
-{
-    const double none = NAN;
-    struct apapi_reading reading = {0};
-    char text[96];
-
     memcpy(&reading.raw, &none, sizeof none);
     assert_false(evaluate(&load, reading, reading, text));
     assert_string_equal(text, "implausible: -");

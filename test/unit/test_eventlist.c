@@ -58,19 +58,10 @@ TEST(whose_an_entry_is)
         const char *name, *component;
         bool names;
     } entries[] = {
-        {"rapl:::X", "rapl", true},
-        {"rapl::X", "rapl", true},
-        {"rapl*", "rapl", true},
-        {"rapl", "rapl", true},
-        {"rapl[x]", "rapl", true},
-        {"rapl_gpu:::X", "rapl", false},
-        {"rapl_gpu:::X", "rapl_gpu", true},
-        {"rap", "rapl", false},
-        {"*:power", "nvml", false},
-        {"RAPL:::X", "rapl", false},
-        {"powercap_ppc:::X", "powercap", false},
-        {"rapl:::X", "", false},
-        {":::X", "", false},
+        {"rapl:::X", "rapl", true},      {"rapl*", "rapl", true},
+        {"rapl", "rapl", true},          {"rapl[x]", "rapl", true},
+        {"rapl_gpu:::X", "rapl", false}, {"rapl_gpu:::X", "rapl_gpu", true},
+        {"*:power", "nvml", false},      {":::X", "", false},
     };
 
     for (size_t i = 0; i < COUNT_OF(entries); i++) {
@@ -112,8 +103,7 @@ TEST(environment)
         const char *text;
         long number;
     } numbers[] = {
-        {"1", 1}, {"0", 0},  {"-1", -1}, {"0x10", 16}, {"010", 8}, {"", 0},
-        {"x", 0}, {"1x", 0}, {"1 ", 0},  {" 1", 1},    {"yes", 0}, {"9999999999999999999999", 0},
+        {"-1", -1}, {"0x10", 16}, {"", 0}, {"1x", 0}, {"9999999999999999999999", 0},
     };
     struct apapi_environment environment;
 
@@ -127,17 +117,14 @@ TEST(environment)
     setenv("APAPI_EVENTLIST", "", 1);
     setenv("APAPI_EVENTOPS", "/a b", 1);
     setenv("APAPI_CMPLIST", "", 1);
+    unsetenv("APAPI_VERBOSE");
     apapi_environment_read(&environment);
     assert_null(environment.eventlist);
     assert_string_equal(environment.eventops, "/a b");
     assert_string_equal(environment.components, "");
+    assert_int_equal(environment.verbose, 0);
     unsetenv("APAPI_EVENTOPS");
     unsetenv("APAPI_CMPLIST");
-    unsetenv("APAPI_VERBOSE");
-    apapi_environment_read(&environment);
-    assert_null(environment.eventops);
-    assert_null(environment.components);
-    assert_int_equal(environment.verbose, 0);
 }
 
 /* --- patterns --------------------------------------------------------------------------------- */
@@ -375,25 +362,13 @@ TEST(who_chooses_what)
                     strcmp(chosen_names(&selection, events), cases[i].chosen) != 0,
                 "case %zu: by %d: %s; %zu unmatched", i, (int)selection.choice,
                 chosen_names(&selection, events), selection.unmatched_count);
+        if (selection.unmatched_count == 2) {
+            assert_string_equal(selection.unmatched[1]->name, "rapl:::Y*");
+            assert_int_equal(selection.unmatched[1]->line, 3);
+        }
         apapi_selection_clear(&selection);
         apapi_event_rules_clear(&rules);
     }
-}
-
-TEST(unmatched_entries_are_named)
-{
-    struct apapi_event_rules rules = rules_of("#\nrapl:::X\nrapl:::P:0\nrapl:::Y*", NULL);
-    struct apapi_event events[EVENTS_MAX];
-    struct apapi_selection selection;
-    size_t count = make_events(ZONES, events);
-
-    assert_int_equal(apapi_event_rules_select(&rules, "rapl", events, count, &selection), 0);
-    assert_int_equal(selection.unmatched_count, 2);
-    assert_string_equal(selection.unmatched[0]->name, "rapl:::X");
-    assert_int_equal(selection.unmatched[0]->line, 2);
-    assert_string_equal(selection.unmatched[1]->name, "rapl:::Y*");
-    apapi_selection_clear(&selection);
-    apapi_event_rules_clear(&rules);
 }
 
 /* The files that are installed: names of real events, and what they must become. */
@@ -404,33 +379,25 @@ static const struct {
     int domain;
 } default_events[] = {
     {"rapl:::PACKAGE_ENERGY:PACKAGE0", true, "J", APAPI_DOMAIN_PACKAGE},
-    {"rapl:::DRAM_ENERGY:PACKAGE1_DIE0", true, "J", APAPI_DOMAIN_DRAM},
     {"rapl:::PACKAGE_ENERGY_CNT:PACKAGE0", false, NULL, 0},
-    {"rapl:::THERMAL_SPEC:PACKAGE0", false, NULL, 0},
     {"rapl::RAPL_ENERGY_PKG:cpu=0", true, "J", APAPI_DOMAIN_PACKAGE},
     {"powercap:::ENERGY_UJ:ZONE0_SUBZONE1", true, "J", -1},
     {"powercap:::POWER_LIMIT_A_UW:ZONE0", false, NULL, 0},
     {"nvml:::NVIDIA_H200:device_0:power", true, "W", APAPI_DOMAIN_GPU},
     {"nvml:::NVIDIA_H200:device_0:total_energy_consumption", true, "J", APAPI_DOMAIN_GPU},
-    {"nvml:::NVIDIA_H200:device_0:power_management_limit", false, NULL, 0},
     {"nvml:::NVIDIA_H200:device_0:sm_clock", true, "MHz", APAPI_DOMAIN_GPU},
     {"rocm_smi:::energy_count:device=0", true, "J", APAPI_DOMAIN_GPU},
-    {"rocm_smi:::power_cap:device=0:sensor=0", false, NULL, 0},
     {"coretemp:::hwmon0:temp1_input", true,
      "\xc2\xb0"
      "C",
      -1},
-    {"net:::eth0:rx:bytes", true, "B", -1},
     {"net:::eth0:tx:byte", true, "B", -1}, /* as PAPI 7.2 cuts it */
     {"net:::eth0:tx:packet", true, "#", -1},
     {"net:::eth0:tx:error", false, "#", -1},
     {"infiniband:::mlx5_0_1_ext:port_xmit_data", true, "B", -1},
     {"ipmi:::SYSTEM_POWER", true, "W", APAPI_DOMAIN_NODE},
     {"cray_pm:::PM_ENERGY:NODE", false, "J", -1},
-    {"cray_pm:::PM_POWER:ACC0", false, "W", -1},
-    {"cray_pm:::PM_POWER_CAP:NODE", false, NULL, 0},
     {"hwmon:::amd_energy:energy1", false, "J", -1},
-    {"hwmon:::power_meter:power1", false, "W", -1},
     {"intel_gpu:::card0:energy1", false, "J", -1},
     {"maxeler:::mgt_1v2_POWER:DEVICE0", true, "W", APAPI_DOMAIN_NONE},
 };

@@ -143,12 +143,8 @@ CLEANED(names_units_and_values_are_papis)
         {"nvml:::Tesla_T_X:device_#:power", APAPI_KIND_POWER, "W", 70.5},
         {"nvml:::Tesla_T_X:device_#:temperature", APAPI_KIND_TEMPERATURE, "C", 50},
         {"nvml:::Tesla_T_X:device_#:graphics_clock", APAPI_KIND_FREQUENCY, "Hz", 1000e6},
-        {"nvml:::Tesla_T_X:device_#:sm_clock", APAPI_KIND_FREQUENCY, "Hz", 1100e6},
-        {"nvml:::Tesla_T_X:device_#:memory_clock", APAPI_KIND_FREQUENCY, "Hz", 1200e6},
         {"nvml:::Tesla_T_X:device_#:gpu_utilization", APAPI_KIND_UTILIZATION, "%", 90},
-        {"nvml:::Tesla_T_X:device_#:memory_utilization", APAPI_KIND_UTILIZATION, "%", 40},
         {"nvml:::Tesla_T_X:device_#:allocated_memory", APAPI_KIND_COUNT, "B", 0x280000000},
-        {"nvml:::Tesla_T_X:device_#:total_memory", APAPI_KIND_COUNT, "B", 0x1400000000},
     };
     struct apapi_reader *reader;
 
@@ -291,9 +287,9 @@ CLEANED(each_start_is_undone)
 {
     struct apapi_reader *first, *second;
     struct apapi_reading readings[READINGS_MAX];
-    char line[128], spec[256];
-    int starts = 0, stops = 0;
-    FILE *log;
+    char spec[256], command[512];
+    int starts, stops;
+    FILE *counts;
 
     snprintf(spec, sizeof spec, "library log=%s\ngpu\n", log_path);
     write_spec(spec);
@@ -305,13 +301,11 @@ CLEANED(each_start_is_undone)
     nvidia.source->close(second);
     setenv("APAPI_GPUS", "5", 1);
     assert_not_opened(&nvidia, ENODEV, "'5'");
-    log = fopen(log_path, "r");
-    assert_non_null(log);
-    while (fgets(line, sizeof line, log)) {
-        starts += strcmp(line, "Init_v2\n") == 0;
-        stops += strcmp(line, "Shutdown\n") == 0;
-    }
-    fclose(log);
+    snprintf(command, sizeof command, "grep -c '^Init_v2$' %s && grep -c '^Shutdown$' %s", log_path,
+             log_path);
+    counts = popen(command, "r");
+    assert_int_equal(fscanf(counts, "%d %d", &starts, &stops), 2);
+    pclose(counts);
     assert_int_equal(starts, 3);
     assert_int_equal(stops, 3);
 }
@@ -389,41 +383,26 @@ static const struct {
 } selections[] = {
     {"APAPI_GPUS=", "0123", 0},
     {"APAPI_GPUS=all", "0123", 0},
-    {"APAPI_GPUS=0", "0...", 0},
     {"APAPI_GPUS=0,2", "0.2.", 0},
     {"APAPI_GPUS=2,0", "0.2.", 0},
     {"APAPI_GPUS=_1_,_3_", ".1.3", 0},
     {"APAPI_GPUS=1-3", ".123", 0},
-    {"APAPI_GPUS=0-0,2-3", "0.23", 0},
-    {"APAPI_GPUS=0,0", "0...", 0},
-    {"APAPI_GPUS=0-3", "0123", 0},
-    {"APAPI_GPUS=GPU-bbbb3333-0000-0000-0000-000000000000", "..2.", 0},
     {"APAPI_GPUS=gpu-BBBB", "..2.", 0},
     {"APAPI_GPUS=GPU-aaaa1,GPU-c", "0..3", 0},
-    {"APAPI_GPUS=GPU-b,0", "0.2.", 0},
     {"APAPI_GPUS=MIG-11112222-0000", "...3", 0},
-    {"APAPI_GPUS=MIG-1111", "...3", 0},
-    {"APAPI_GPUS=MIG-11112222-0000,MIG-11113333-0000", "...3", 0},
     {"APAPI_GPUS=MIG-GPU-aaaa2222-0000-0000-0000-000000000000/1/0", ".1..", 0},
     {"APAPI_GPUS=4", "APAPI_GPUS: there is no GPU '4' among the 4 here", ENODEV},
-    {"APAPI_GPUS=0,4", "'4'", ENODEV},
     {"APAPI_GPUS=2-5", "'2-5'", ENODEV},
     {"APAPI_GPUS=99999999999999999999", "'99999999999999999999' names no GPU", EINVAL},
     {"APAPI_GPUS=GPU-d", "'GPU-d'", ENODEV},
     {"APAPI_GPUS=GPU-aaaa", "'GPU-aaaa' fits more than one GPU", EINVAL},
     {"APAPI_GPUS=MIG-9", "'MIG-9'", ENODEV},
-    {"APAPI_GPUS=MIG-GPU-dddd/1/0", "'MIG-GPU-dddd/1/0'", ENODEV},
     {"APAPI_GPUS=none", "APAPI_GPUS=none", ENODEV},
     {"APAPI_GPUS=x",
      "'x' names no GPU; valid: all, or 0, 0-3, GPU-..., MIG-... separated by commas", EINVAL},
     {"APAPI_GPUS=3-1", "'3-1'", EINVAL},
-    {"APAPI_GPUS=1-", "'1-'", EINVAL},
-    {"APAPI_GPUS=-1", "'-1'", EINVAL},
-    {"APAPI_GPUS=0x1", "'0x1'", EINVAL},
     {"APAPI_GPUS=0,,1", "''", EINVAL},
     {"APAPI_GPUS=GPU-", "'GPU-'", EINVAL},
-    {"APAPI_GPUS=GPU", "'GPU'", EINVAL},
-    {"APAPI_GPUS=0;1", "'0;1'", EINVAL},
     /* the first place counts */
     {"SLURM_JOB_GPUS=3", "...3", 0},
     {"SLURM_JOB_GPUS=3 SLURM_STEP_GPUS=2", "..2.", 0},
@@ -471,10 +450,8 @@ PREPARED(slices_of_parts_are_added_up)
     } cases[] = {{"MIG-11112222", 3, 7},
                  {"MIG-11112222,MIG-11113333", 4, 7},
                  {"MIG-44445555", 0, 0}, /* an old driver does not say */
-                 {"MIG-44445555,MIG-11113333", 0, 0},
                  {"MIG-11113333,MIG-44445555", 0, 0},
-                 {"MIG-GPU-cccc4444/1/0", 0, 0},
-                 {"3", 0, 0}};
+                 {"MIG-GPU-cccc4444/1/0", 0, 0}};
     struct gpu_device gpus[GPUS];
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {

@@ -9,22 +9,41 @@ static void assert_about(double value, double wanted)
     assert_within(value, wanted, 1e-4);
 }
 
-/* The same with the power of each second, known (1) or not (0). */
-static void draw(struct apapi_record *record, const double *power_w, const int *known)
+/*
+ * "NAME NODE FROM TO WATTS", a step of constant power from second to second, or "NAME NODE FROM :
+ * WATTS ..." with its power in each second, `-` where it is not known.
+ */
+static struct apapi_record written(const char *text)
 {
-    struct apapi_domain_result *domain = &record->measurement.domains[PACKAGE];
-    uint64_t seconds = record->measurement.elapsed_ns / S;
+    struct apapi_record record;
     struct apapi_timeline_meter meter;
+    char name[16], node[16], to[16];
+    struct apapi_domain_result *domain;
+    unsigned seconds = 0, known = 0;
+    long from_s;
+    int at;
 
+    assert_int_equal(sscanf(text, "%15s %15s %ld %15s%n", name, node, &from_s, to, &at), 4);
+    text += at;
+    if (*to != ':') {
+        return step(name, node, from_s, atol(to), atof(text));
+    }
+    for (const char *blank = text; (blank = strchr(blank, ' ')); blank++) {
+        seconds++;
+    }
+    record = step(name, node, from_s, from_s + seconds, 0);
+    domain = &record.measurement.domains[PACKAGE];
     apapi_timeline_meter_init(&meter, 0, 10000000);
-    domain->energy_j = 0;
-    for (uint64_t s = 0; s < seconds; s++) {
-        if (known[s]) {
-            apapi_timeline_meter_add(&meter, s * S, (s + 1) * S, power_w[s]);
-            domain->energy_j += power_w[s];
+    for (uint64_t s = 0; s < seconds; s++, text = strchr(text + 1, ' ')) {
+        if (text[1] != '-') {
+            apapi_timeline_meter_add(&meter, s * S, (s + 1) * S, atof(text));
+            domain->energy_j += atof(text);
+            known++;
         }
     }
-    apapi_timeline_meter_finish(&meter, record->measurement.elapsed_ns, &domain->timeline);
+    domain->power_w.mean = domain->energy_j / known;
+    apapi_timeline_meter_finish(&meter, record.measurement.elapsed_ns, &domain->timeline);
+    return record;
 }
 
 static struct apapi_job_total total_of(const struct apapi_record *records, size_t count)
@@ -43,16 +62,13 @@ static struct apapi_job_total total_of(const struct apapi_record *records, size_
 
 TEST(power_over_time_is_that_of_the_records_whose_energy_counts)
 {
-    const double a_w[] = {150, 150, 150, 150}, b_w[] = {100, 100, 100, 100, 100, 100, 100, 100};
-    const int known[] = {1, 1, 1, 1, 1, 1, 1, 1};
-    struct apapi_record records[] = {step("0", "n1", 0, 4, 150), step("1", "n1", 2, 10, 100)};
+    struct apapi_record records[] = {written("0 n1 0 : 150 150 150 150"),
+                                     written("1 n1 2 : 100 100 100 100 100 100 100 100")};
     struct sum_store store = {.lists = true};
     struct sum_entries entries;
     struct apapi_job_total total;
     double power_w[10], energy_j = 0;
 
-    draw(&records[0], a_w, known);
-    draw(&records[1], b_w, known);
     assert_int_equal(sum_add(&store, &records[0], NULL), 0);
     assert_int_equal(sum_add(&store, &records[1], NULL), 0);
     assert_int_equal(sum_gather(&store, NULL, 2, &entries), 0);
@@ -72,30 +88,29 @@ TEST(power_over_time_is_that_of_the_records_whose_energy_counts)
     sum_free(&store);
 }
 
-TEST(the_record_that_knows_more_counts)
+/* @param mean_w  of the first, as it is rounded; NAN: it is not known */
+static void assert_pair(const char *first, const char *second, double mean_w, double energy_j,
+                        double covered_s)
 {
-    static const double high_w[] = {100, 300, 100, 200}, low_w[] = {300, 100};
-    static const int all[] = {1, 1, 1, 1}, broken[] = {1, 0, 0, 1};
-    struct apapi_record records[] = {step("batch", "n1", 0, 4, 0), step("0", "n1", 1, 3, 0)};
+    struct apapi_record records[] = {written(first), written(second)};
     struct apapi_job_total total;
 
-    draw(&records[0], high_w, broken);
-    draw(&records[1], low_w, all);
+    if (!isnan(mean_w)) {
+        records[0].measurement.domains[PACKAGE].power_w.mean = mean_w;
+    }
     total = total_of(records, 2);
-    assert_about(total.energy_j, 100 + 300 + 100 + 200);
-    assert_about((double)total.covered_ns, 4e9);
+    assert_about(total.energy_j, energy_j);
+    assert_about((double)total.covered_ns, covered_s * 1e9);
 }
 
-TEST(a_step_without_dram_leaves_220_w)
+TEST(the_record_that_knows_more_counts)
 {
-    struct apapi_record records[] = {step("0", "n1", 0, 100, 200), step("1", "n1", 100, 200, 200)};
-    struct apapi_job_total total;
-
-    add_domain(&records[0], APAPI_DOMAIN_DRAM, 40);
-    total = total_of(records, 2);
-    assert_about(total.energy_j, 44000);
-    assert_about(total.mean_w, 220);
-    assert_about(apapi_job_measured(&total, 0), 1);
+    assert_pair("batch n1 0 : 100 300 100 200", "0 n1 1 : 300 100", NAN, 700, 4);
+    /* a gap that another one knows is filled */
+    assert_pair("batch n1 0 : 100 200 - 400 500 600", "0 n1 0 : 100 200 300 400 - 600", NAN, 2100,
+                6);
+    /* the last digits of two rounded figures decide nothing */
+    assert_pair("batch n1 0 100 200", "0 n1 0 90 300", 200.0001, 20000, 100);
 }
 
 /* A step whose counter of the package never moved; another one knows 5 s of its time. */
@@ -125,48 +140,6 @@ TEST(an_unknown_domain_is_missing_in_the_total)
     assert_int_equal(total_of(records, 3).missing_domains, 0);
 }
 
-TEST(a_gap_that_another_record_knows_is_filled)
-{
-    static const double power_w[] = {100, 200, 300, 400, 500, 600};
-    static const int batch[] = {1, 1, 0, 1, 1, 1}, srun[] = {1, 1, 1, 1, 0, 1};
-    struct apapi_record records[] = {step("batch", "n1", 0, 6, 0), step("0", "n1", 0, 6, 0)};
-    struct apapi_job_total total;
-
-    draw(&records[0], power_w, batch);
-    draw(&records[1], power_w, srun);
-    for (int i = 0; i < 2; i++) {
-        struct apapi_domain_result *domain = &records[i].measurement.domains[PACKAGE];
-
-        domain->power_w.mean = domain->energy_j / 5;
-    }
-    total = total_of(records, 2);
-    assert_about(total.energy_j, 2100);
-    assert_about((double)total.covered_ns, 6e9);
-}
-
-/* The last digits of two rounded figures decide nothing. */
-TEST(rounding_does_not_choose_the_record)
-{
-    struct apapi_record records[] = {step("batch", "n1", 0, 100, 200), step("0", "n1", 0, 90, 300)};
-    struct apapi_job_total exact, rounded;
-
-    records[0].measurement.domains[PACKAGE].power_w.mean = 200;
-    exact = total_of(records, 2);
-    records[0].measurement.domains[PACKAGE].power_w.mean = 200.0001;
-    rounded = total_of(records, 2);
-    assert_about(exact.energy_j, 20000);
-    assert_about(rounded.energy_j, 20000);
-}
-
-static void set_uncertainty(struct apapi_record *record, double uncertainty_j, double least_w,
-                            double greatest_w)
-{
-    struct apapi_domain_result *domain = &record->measurement.domains[PACKAGE];
-
-    domain->uncertainty_j = uncertainty_j;
-    domain->power_w = (struct apapi_summary){least_w, (least_w + greatest_w) / 2, greatest_w, NAN};
-}
-
 /* Every step may err to the same side; one that lies within another one is not in the energy. */
 TEST(uncertainties_of_nodes_and_steps_add_up)
 {
@@ -176,7 +149,10 @@ TEST(uncertainties_of_nodes_and_steps_add_up)
     struct apapi_job_total total;
 
     for (size_t i = 0; i < 5; i++) {
-        set_uncertainty(&records[i], (double)(1U << i), 100, 100);
+        struct apapi_domain_result *domain = &records[i].measurement.domains[PACKAGE];
+
+        domain->uncertainty_j = (double)(1U << i);
+        domain->power_w = (struct apapi_summary){100, 100, 100, NAN};
     }
     total = total_of(records, 5);
     assert_about(total.domains[PACKAGE].uncertainty_j, 1 + 2 + 4 + 8);
@@ -184,17 +160,6 @@ TEST(uncertainties_of_nodes_and_steps_add_up)
     records[1].measurement.domains[PACKAGE].uncertainty_j = NAN;
     total = total_of(records, 5);
     assert_true(isnan(total.uncertainty_j));
-}
-
-TEST(a_record_before_all_time_does_no_harm)
-{
-    struct apapi_record records[] = {step("0", "n1", 0, 4, 100), step("1", "n1", 0, 4, 100)};
-    struct apapi_job_total total;
-
-    records[0].measurement.start_unix_ns = INT64_MIN + 5;
-    records[1].measurement.start_unix_ns = INT64_MAX - 5;
-    total = total_of(records, 2);
-    assert_true(total.start_unix_ns == 0 && total.end_unix_ns == INT64_MAX - 1);
 }
 
 #define MANY 66000
@@ -219,36 +184,27 @@ TEST(sixty_six_thousand_records_of_a_node_are_added_up)
 }
 
 /* Two steps that overlap in part: what the longer one says of its time, and the rest of the other.
- */
-static struct apapi_job_total add_overlap(struct sum_store *store, size_t first)
-{
-    static const double watts[] = {300, 300, 300, 300, 100, 100, 100, 100};
-    static const int known[] = {1, 1, 1, 1, 1, 1, 1, 1};
-    struct apapi_record records[] = {step("0", "n1", 0, 8, 0), step("1", "n1", 4, 10, 50)};
-    struct sum_entries entries;
-    struct apapi_job_total total;
-
-    draw(&records[0], watts, known);
-    records[0].measurement.domains[PACKAGE].power_w = (struct apapi_summary){100, 200, 300, NAN};
-    assert_int_equal(sum_add(store, &records[first], NULL), 0);
-    assert_int_equal(sum_add(store, &records[1 - first], NULL), 0);
-    assert_int_equal(sum_gather(store, NULL, 2, &entries), 0);
-    assert_int_equal(sum_total(store, &entries, &total), 0);
-    assert_true(store->curveless);
-    free(entries.list);
-    sum_free(store);
-    return total;
-}
-
-/* Whichever record has no room: the figures do not depend on the order. */
+ * Whichever record has no room: the figures do not depend on the order. */
 TEST(too_many_curves_are_none)
 {
+    struct apapi_record records[] = {written("0 n1 0 : 300 300 300 300 100 100 100 100"),
+                                     written("1 n1 4 10 50")};
+
+    records[0].measurement.domains[PACKAGE].power_w = (struct apapi_summary){100, 200, 300, NAN};
     for (size_t first = 0; first < 2; first++) {
         struct sum_store store = {.curve_max = 16};
-        struct apapi_job_total total = add_overlap(&store, first);
+        struct sum_entries entries;
+        struct apapi_job_total total;
 
+        assert_int_equal(sum_add(&store, &records[first], NULL), 0);
+        assert_int_equal(sum_add(&store, &records[1 - first], NULL), 0);
+        assert_int_equal(sum_gather(&store, NULL, 2, &entries), 0);
+        assert_int_equal(sum_total(&store, &entries, &total), 0);
+        assert_true(store.curveless);
         assert_about(total.energy_j, 1600 + 100);
         assert_int_equal(total.records, 2);
+        free(entries.list);
+        sum_free(&store);
     }
 }
 
@@ -318,6 +274,7 @@ TEST(times_out_of_range_do_no_harm)
 {
     struct apapi_record records[] = {timed("n1", "0", 0, "b", 0), timed("n1", "1", 0, "b", HOUR),
                                      timed("n1", "2", 0, "b", -1)};
+    struct apapi_job_total total;
 
     records[0].measurement.start_unix_ns = INT64_MAX - 700 * S;
     assert_int_equal(total_of(records, COUNT_OF(records)).records, 3);
@@ -327,4 +284,10 @@ TEST(times_out_of_range_do_no_harm)
         records[i].measurement.elapsed_ns = INT64_MAX / 2;
     }
     assert_int_equal(total_of(records, COUNT_OF(records)).records, 3);
+    records[0] = step("0", "n1", 0, 4, 100);
+    records[1] = step("1", "n1", 0, 4, 100);
+    records[0].measurement.start_unix_ns = INT64_MIN + 5;
+    records[1].measurement.start_unix_ns = INT64_MAX - 5;
+    total = total_of(records, 2);
+    assert_true(total.start_unix_ns == 0 && total.end_unix_ns == INT64_MAX - 1);
 }

@@ -3,6 +3,7 @@
 #include <locale.h>
 
 #include "base/json.h"
+#include "base/random.h"
 #include "json_referee.h"
 #include "unit/record_fixture.h"
 #include "unit/temporary.h"
@@ -53,70 +54,46 @@ static const struct {
     const char *what;
 } refused[] = {
     {"", 1, 1, "premature end of the text"},
-    {"  ", 1, 3, "premature end of the text"},
     {"1", 1, 1, "'[' or '{' is expected"},
-    {"\"a\"", 1, 1, "'[' or '{' is expected"},
     {"\xEF\xBB\xBF[]", 1, 1, "'[' or '{' is expected"},
     {"[", 1, 2, "premature end of the text"},
     {"[1,\n2", 2, 2, "premature end of the text"},
-    {"[]]", 1, 3, "end of file expected"},
     {"{} {}", 1, 4, "end of file expected"},
     {"[1,]", 1, 4, "a value is expected"},
-    {"[,1]", 1, 2, "a value is expected"},
     {"[1 2]", 1, 4, "',' or ']' is expected"},
-    {"[1}", 1, 3, "',' or ']' is expected"},
     {"{\"a\":1]", 1, 7, "',' or '}' is expected"},
-    {"{\"a\":1,}", 1, 8, "a key in quotes is expected"},
     {"{a:1}", 1, 2, "a key in quotes is expected"},
-    {"{1:1}", 1, 2, "a key in quotes is expected"},
     {"{\"a\" 1}", 1, 6, "':' is expected"},
     {"{\"a\":}", 1, 6, "a value is expected"},
-    {"[nul]", 1, 2, "a value is expected"},
-    {"[True]", 1, 2, "a value is expected"},
     {"[truefalse]", 1, 6, "',' or ']' is expected"},
     {"[NaN]", 1, 2, "a value is expected"},
-    {"[Infinity]", 1, 2, "a value is expected"},
     {"[-Infinity]", 1, 3, "a digit is expected"},
-    {"[+1]", 1, 2, "a value is expected"},
     {"[.5]", 1, 2, "a value is expected"},
-    {"[-]", 1, 3, "a digit is expected"},
     {"[5.]", 1, 4, "a digit is expected"},
-    {"[5.e1]", 1, 4, "a digit is expected"},
     {"[5e]", 1, 4, "a digit is expected"},
-    {"[5e+]", 1, 5, "a digit is expected"},
     {"[01]", 1, 3, "',' or ']' is expected"},
-    {"[-01]", 1, 4, "',' or ']' is expected"},
-    {"[0x1]", 1, 3, "',' or ']' is expected"},
     {"[1e309]", 1, 7, "real number overflow"},
     {"[-1.8e308]", 1, 10, "real number overflow"},
-    {"[1e99999999999999999999]", 1, 24, "real number overflow"},
     {"[9223372036854775808]", 1, 21, "a whole number of more than 64 bits"},
     {"[-9223372036854775809]", 1, 22, "a whole number of more than 64 bits"},
-    {"[100000000000000000000000]", 1, 26, "a whole number of more than 64 bits"},
     {"[\"a]", 1, 5, "premature end of the text"},
     {"[\"a\tb\"]", 1, 4, "a control character in a text"},
-    {"[\"a\nb\"]", 1, 4, "a control character in a text"},
     {"['a']", 1, 2, "a value is expected"},
     {"[\"\\x\"]", 1, 4, "no such escape"},
     {"[\"\\u12g4\"]", 1, 7, "four hexadecimal digits are expected"},
     {"[\"\\u0000\"]", 1, 9, "U+0000 in a text"},
     {"[\"\\ud800\"]", 1, 9, "half of a surrogate pair"},
-    {"[\"\\ud800\\n\"]", 1, 9, "half of a surrogate pair"},
     {"[\"\\ud800\\u0041\"]", 1, 15, "half of a surrogate pair"},
     {"[\"\\ud800\\ud801\"]", 1, 15, "half of a surrogate pair"},
-    {"[\"\\ud800\\ue000\"]", 1, 15, "half of a surrogate pair"},
     {"[\"\\udc00\\ud800\"]", 1, 9, "half of a surrogate pair"},
     {"[\"\xC3\xA9\x80\"]", 1, 4, "invalid UTF-8"},
     {"[\"\xC0\xAF\"]", 1, 3, "invalid UTF-8"},
     {"[\"\xE0\x80\x80\"]", 1, 3, "invalid UTF-8"},
     {"[\"\xED\xA0\x80\"]", 1, 3, "invalid UTF-8"},
     {"[\"\xF4\x90\x80\x80\"]", 1, 3, "invalid UTF-8"},
-    {"[\"\xF8\x88\x80\x80\x80\"]", 1, 3, "invalid UTF-8"},
     {"[\"\xE2\x82\"]", 1, 3, "invalid UTF-8"},
     {"{\"a\":1,\"a\":1}", 1, 13, "duplicate object key"},
     {"[{\"x\":{\"ab\":1,\"b\":0,\"\\u0061b\":2}}]", 1, 32, "duplicate object key"},
-    {"{\"\":1,\"\":1}", 1, 11, "duplicate object key"},
-    {"[1]//", 1, 4, "end of file expected"},
 };
 
 TEST(what_is_not_is_refused_where_it_ends)
@@ -137,7 +114,7 @@ TEST(what_is_not_is_refused_where_it_ends)
     }
 }
 
-TEST(depth_is_bounded)
+TEST(depth_and_length_are_bounded)
 {
     char text[2 * (TREE_DEPTH_MAX + 1)];
     struct tree tree = {0};
@@ -148,8 +125,8 @@ TEST(depth_is_bounded)
     assert_int_equal(tree_parse(&tree, text + 1, 2 * TREE_DEPTH_MAX, &problem), 0);
     assert_int_equal(tree_parse(&tree, text, sizeof(text), &problem), -1);
     assert_string_equal(problem.what, "too deeply nested");
-    memset(text, '[', sizeof(text));
-    assert_int_equal(tree_parse(&tree, text, sizeof(text), &problem), -1);
+    assert_fails(EINVAL, tree_parse(&tree, "[]", TREE_SIZE_MAX + 1, &problem));
+    assert_string_equal(problem.what, "too long");
     tree_free(&tree);
 }
 
@@ -193,37 +170,31 @@ TEST(a_key_stands_once_among_many)
     }
 }
 
-/* Pseudo-random, the same in every run (Knuth's MMIX). */
-static unsigned draw(uint64_t *seed, unsigned below)
+static void put_digits(FILE *out, struct random *random, uint64_t count)
 {
-    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (unsigned)(*seed >> 33) % below;
-}
-
-static void put_digits(FILE *out, uint64_t *seed, unsigned count)
-{
-    fputc('1' + (int)draw(seed, 9), out);
-    for (unsigned i = 1; i < count; i++) {
-        fputc('0' + (int)draw(seed, 10), out);
+    fputc('1' + (int)random_below(random, 9), out);
+    for (uint64_t i = 1; i < count; i++) {
+        fputc('0' + (int)random_below(random, 10), out);
     }
 }
 
 TEST(numbers_are_the_nearest_doubles)
 {
-    uint64_t seed = 1;
+    struct random random = {1};
 
     for (int i = 0; i < 20000; i++) {
         char text[128] = "";
         FILE *out = fmemopen(text, sizeof(text), "w");
 
-        fputs(draw(&seed, 2) ? "[-" : "[", out);
-        put_digits(out, &seed, 1 + draw(&seed, 20));
-        if (draw(&seed, 4)) {
+        fputs(random_below(&random, 2) ? "[-" : "[", out);
+        put_digits(out, &random, 1 + random_below(&random, 20));
+        if (random_below(&random, 4)) {
             fputc('.', out);
-            put_digits(out, &seed, 1 + draw(&seed, 20));
+            put_digits(out, &random, 1 + random_below(&random, 20));
         }
-        if (draw(&seed, 2)) {
-            fprintf(out, "e%d", (int)draw(&seed, draw(&seed, 2) ? 700 : 60) - 30);
+        if (random_below(&random, 2)) {
+            fprintf(out, "e%d",
+                    (int)random_below(&random, random_below(&random, 2) ? 700 : 60) - 30);
         }
         fputc(']', out);
         fclose(out);
@@ -257,39 +228,23 @@ TEST_WITH(a_locale_changes_nothing, make_base, remove_base)
     assert_string_equal(written, "1234.5");
 }
 
-TEST(what_is_too_long_is_refused_unread)
-{
-    struct tree tree = {0};
-    struct tree_problem problem;
-
-    assert_fails(EINVAL, tree_parse(&tree, "[]", TREE_SIZE_MAX + 1, &problem));
-    assert_string_equal(problem.what, "too long");
-}
-
 /* --- the writer ------------------------------------------------------------------------------- */
 
-static uint64_t state_of_random = 4711;
-
-static uint64_t any(void)
-{
-    state_of_random = state_of_random * 6364136223846793005U + 1442695040888963407U;
-    return state_of_random ^ state_of_random >> 29;
-}
-
 /* All exponents; round numbers; what lies just beside a tie of nine digits. */
-static double any_number(void)
+static double any_number(struct random *random)
 {
     double value;
-    uint64_t bits = any();
+    uint64_t bits = random_bits(random);
 
-    switch (any() % 4) {
+    switch (random_bits(random) % 4) {
     case 0:
         memcpy(&value, &bits, sizeof value);
         return isfinite(value) ? value : 0;
     case 1:
-        return (double)(int64_t)(bits >> (any() % 64)) / 1000;
+        return (double)(int64_t)(bits >> (random_bits(random) % 64)) / 1000;
     case 2:
-        return ((double)(bits % 1000000000) + 0.5) * pow(10, (double)(any() % 24) - 12);
+        return ((double)(bits % 1000000000) + 0.5) *
+               pow(10, (double)(random_bits(random) % 24) - 12);
     default:
         return (double)(bits % 100000) / 1e4;
     }
@@ -301,9 +256,11 @@ TEST(each_number_is_as_jansson_writes_it)
                                      1e-5, 1e-4, 1e22, 5e-324, 1.7976931348623e308, 0.1,  2.5};
     static const int figures[] = {JSON_EXACT, JSON_MEASURED, JSON_ROUGH};
 
+    struct random random = {4711};
+
     for (size_t i = 0; i < 300000; i++) {
         int digits = figures[i % 3];
-        double value = i < 3 * COUNT_OF(special) ? special[i / 3] : any_number();
+        double value = i < 3 * COUNT_OF(special) ? special[i / 3] : any_number(&random);
         struct json_writer json = {0};
         json_t *real = json_real(digits == JSON_EXACT ? value : json_rounded(value, digits));
         FREED char *expected = json_dumps(real, JSON_ENCODE_ANY | JSON_REAL_PRECISION(JSON_EXACT));

@@ -19,21 +19,25 @@
 #define RUNS 100
 #define SECONDS 6
 #define REPORTS_MAX 32
+#define STEPS 3
+#define GAP_NS (S / 2) /* between two steps nothing is measured */
 
 static const double powers_w[] = {40, 240, 900};
 
-/* The totals of a step on a node, as they are sent: all times since the step's begin. */
-struct sent {
+/* Totals of steps on nodes, as they are sent. */
+static struct sent {
+    uint64_t at_ns;
+    const char *node, *step;
+    struct limit_report report;
+} all_sent[STEPS * REPORTS_MAX];
+
+static size_t sent_count;
+
+/* A limit has fired. */
+struct fired {
     size_t count;
-    struct {
-        uint64_t at_ns;
-        struct limit_report report;
-    } reports[REPORTS_MAX];
-    uint64_t end_ns;
-    double uncertainty_j;
-    size_t fired; /* the node's own limit */
-    uint64_t fired_ns;
-    double fired_j;
+    uint64_t time_ns;
+    double value_j;
 };
 
 static struct history history;
@@ -63,11 +67,11 @@ static void make_history(double power_w)
 
 static void note_fired(const struct apapi_overflow_crossing *crossing, void *context)
 {
-    struct sent *sent = context;
+    struct fired *fired = context;
 
-    sent->fired += crossing->count;
-    sent->fired_ns = crossing->time_ns;
-    sent->fired_j = crossing->value;
+    fired->count += crossing->count;
+    fired->time_ns = crossing->time_ns;
+    fired->value_j = crossing->value;
 }
 
 static void tell(const struct apapi_sample *sample, void *context)
@@ -76,31 +80,35 @@ static void tell(const struct apapi_sample *sample, void *context)
     session_tell(*(struct apapi_session **)context);
 }
 
-static void add_report(struct sent *sent, struct apapi_session *session, uint64_t at_ns)
+static void send_total(struct apapi_session *session, struct sent sent)
 {
     struct apapi_measurement measurement;
 
     assert_int_equal(apapi_session_snapshot(session, &measurement, NULL), 0);
-    assert_true(sent->count < REPORTS_MAX);
-    sent->reports[sent->count].at_ns = at_ns;
-    sent->reports[sent->count++].report =
-        (struct limit_report){.run = 1,
-                              .elapsed_ns = measurement.elapsed_ns,
-                              .total_j = apapi_measurement_total_j(&measurement)};
+    assert_true(sent_count < COUNT_OF(all_sent));
+    sent.report.run = 1;
+    sent.report.elapsed_ns = measurement.elapsed_ns;
+    sent.report.total_j = apapi_measurement_total_j(&measurement);
+    all_sent[sent_count++] = sent;
     apapi_measurement_clear(&measurement);
 }
 
-/* Measure constant power for a time; the node's limit is at `limit_j`, 0: none. */
-static void measure(struct sent *sent, double power_w, uint64_t length_ns, double limit_j)
+/*
+ * Measure constant power for a time from `begin_ns` on; the node's limit is at `limit_j`, 0: none.
+ * @return the uncertainty
+ */
+static double measure(const char *node, const char *step, double power_w, uint64_t begin_ns,
+                      uint64_t length_ns, double limit_j, struct fired *fired)
 {
     const struct apapi_intervals intervals = {.default_ns = INTERVAL_NS};
     struct apapi_session *session;
     const struct apapi_session_config config = {
         .components = "c0", .intervals = &intervals, .on_sample = tell, .context = &session};
     struct apapi_measurement measurement;
+    struct sent sent = {.node = node, .step = step};
     uint64_t start_ns, at_ns = random_below(&random_numbers, PERIOD_NS);
+    double uncertainty_j;
 
-    memset(sent, 0, sizeof *sent);
     make_history(power_w);
     sim_clock_init(&sim, random_below(&random_numbers, 1000000) + 1, 5000 * S);
     sim_source_use(&source, &history, &sim);
@@ -108,39 +116,43 @@ static void measure(struct sent *sent, double power_w, uint64_t length_ns, doubl
     assert_non_null(session);
     if (limit_j > 0) {
         assert_true(apapi_overflow_set(session, "total", limit_j, APAPI_OVERFLOW_TOTAL, note_fired,
-                                       sent) >= 0);
+                                       fired) >= 0);
     }
     assert_int_equal(apapi_session_start(session, 0, NULL), 0);
     start_ns = source.origin_ns + source.components[0].value_ns;
     for (; at_ns < length_ns; at_ns += PERIOD_NS) {
         sim_clock_sleep(&sim, start_ns + at_ns);
-        add_report(sent, session, at_ns);
+        sent.at_ns = begin_ns + at_ns;
+        send_total(session, sent);
     }
     sim_clock_sleep(&sim, start_ns + length_ns);
     assert_int_equal(apapi_session_stop(session, NULL), 0);
-    assert_int_equal(apapi_session_snapshot(session, &measurement, NULL), 0);
-    sent->end_ns = source.origin_ns + source.components[0].value_ns - start_ns;
-    sent->reports[sent->count].at_ns = sent->end_ns;
-    sent->reports[sent->count].report =
-        (struct limit_report){.run = 1,
-                              .elapsed_ns = measurement.elapsed_ns,
-                              .total_j = apapi_measurement_total_j(&measurement)};
-    sent->uncertainty_j = measurement.domains[APAPI_DOMAIN_PACKAGE].uncertainty_j;
-    sent->fired_ns -= sent->fired_ns ? start_ns : 0;
+    sent.report.last = true;
+    sent.at_ns = begin_ns + source.origin_ns + source.components[0].value_ns - start_ns;
+    send_total(session, sent);
+    if (fired) {
+        fired->time_ns -= start_ns;
+    }
+    assert_int_equal(apapi_session_measurement(session, &measurement, NULL), 0);
+    uncertainty_j = measurement.domains[APAPI_DOMAIN_PACKAGE].uncertainty_j;
     apapi_measurement_clear(&measurement);
     apapi_session_destroy(session);
     assert_true(sim_clock_finish(&sim));
+    return uncertainty_j;
 }
 
-static void assert_fired(const char *scope, uint64_t time_ns, double true_s, double value_j,
+static void assert_fired(const char *scope, const struct fired *fired, double true_s,
                          double limit_j, double power_w, double interval_s, double uncertainty_j)
 {
-    double error_s = fabs((double)time_ns / S - true_s), error_j = fabs(value_j - limit_j);
+    double error_s = fabs((double)fired->time_ns / S - true_s);
+    double error_j = fabs(fired->value_j - limit_j);
 
+    assert_int_equal(fired->count, 1);
     if (error_s > interval_s + uncertainty_j / power_w ||
         error_j > power_w * interval_s + uncertainty_j) {
         fail_msg("%s: %g s instead of %g s, %g J instead of %g J (%g W, +- %g J)", scope,
-                 (double)time_ns / S, true_s, value_j, limit_j, power_w, uncertainty_j);
+                 (double)fired->time_ns / S, true_s, fired->value_j, limit_j, power_w,
+                 uncertainty_j);
     }
 }
 
@@ -153,128 +165,91 @@ TEST(of_a_node)
 {
     for (size_t p = 0; p < COUNT_OF(powers_w); p++) {
         for (uint64_t seed = 1; seed <= RUNS; seed++) {
-            double power_w = powers_w[p], limit_j;
-            struct sent sent;
+            double power_w = powers_w[p], limit_j, uncertainty_j;
+            struct fired fired = {0};
 
             random_numbers = (struct random){seed};
+            sent_count = 0;
             limit_j = some_limit_j(power_w, SECONDS);
-            measure(&sent, power_w, SECONDS * S, limit_j);
-            assert_int_equal(sent.fired, 1);
-            assert_fired("node", sent.fired_ns, limit_j / power_w, sent.fired_j, limit_j, power_w,
-                         (double)INTERVAL_NS / S, sent.uncertainty_j);
+            uncertainty_j = measure("n1", "1.0", power_w, 0, SECONDS * S, limit_j, &fired);
+            assert_fired("node", &fired, limit_j / power_w, limit_j, power_w,
+                         (double)INTERVAL_NS / S, uncertainty_j);
         }
     }
 }
 
-/* A limit of a sum, and when it has fired. */
-struct watched {
-    struct limit_list list;
-    size_t fired;
-    uint64_t time_ns;
-    double sum_j;
-};
+/* --- of a sum --------------------------------------------------------------------------------- */
 
-static void begin(struct watched *watched, const char *scope, double limit_j)
+static int by_time(const void *one, const void *other)
 {
+    const struct sent *a = one, *b = other;
+
+    return (a->at_ns > b->at_ns) - (a->at_ns < b->at_ns);
+}
+
+/* What has been sent, as it comes in. */
+static struct fired watch(const char *scope, double limit_j)
+{
+    static struct limit_list list;
+    struct limit_sum sum = {.silent_ns = 3 * PERIOD_NS};
+    struct limit *crossed[LIMITS_ROOM];
+    struct fired fired = {0};
     char text[64];
 
-    memset(watched, 0, sizeof *watched);
+    list = (struct limit_list){.count = 0};
     snprintf(text, sizeof text, "%s total >= %.17g J", scope, limit_j);
-    assert_int_equal(limit_list_add(&watched->list, text, NULL), 0);
-}
+    assert_int_equal(limit_list_add(&list, text, NULL), 0);
+    limit_list_look(&list, list.limits[0].scope, 0, 1, crossed);
+    qsort(all_sent, sent_count, sizeof *all_sent, by_time);
+    for (size_t i = 0; i < sent_count; i++) {
+        const struct sent *sent = &all_sent[i];
+        uint64_t now_ns = sent->at_ns + 1;
+        double total_j;
 
-static void look(struct watched *watched, double sum_j, uint64_t now_ns)
-{
-    struct limit *crossed[LIMITS_ROOM];
-
-    if (limit_list_look(&watched->list, watched->list.limits[0].scope, sum_j, now_ns, crossed)) {
-        watched->fired++;
-        watched->time_ns = crossed[0]->state.crossing.time_ns;
-        watched->sum_j = sum_j;
+        limit_sum_report(&sum, sent->node, sent->step, &sent->report, now_ns);
+        if (sent->report.last) {
+            limit_sum_end_step(&sum, sent->step, now_ns);
+        }
+        total_j = limit_sum_total_j(&sum, now_ns);
+        if (limit_list_look(&list, list.limits[0].scope, total_j, now_ns, crossed)) {
+            fired.count++;
+            fired.time_ns = crossed[0]->state.crossing.time_ns;
+            fired.value_j = total_j;
+        }
     }
+    limit_sum_clear(&sum);
+    return fired;
 }
 
-#define NODES 2
-
-TEST(of_a_step_on_two_nodes)
+TEST(of_a_step_on_two_nodes_and_of_a_job_of_three_steps)
 {
-    static struct watched watched;
-    static struct sent sent[NODES];
-    static const char *const names[NODES] = {"n1", "n2"};
+    static const struct {
+        const char *scope;
+        size_t nodes, steps;
+        uint64_t seconds;
+    } cases[] = {{"step", 2, 1, SECONDS}, {"job", 1, STEPS, 3}};
+    static const char *const nodes[] = {"n1", "n2"}, *const steps[] = {"1.0", "1.1", "1.2"};
 
-    for (size_t run = 0; run < RUNS * COUNT_OF(powers_w); run++) {
-        double power_w = 2 * powers_w[run % COUNT_OF(powers_w)], limit_j;
-        struct limit_sum sum = {.silent_ns = 3 * PERIOD_NS};
-        size_t next[NODES] = {0};
+    for (size_t run = 0; run < COUNT_OF(cases) * RUNS * COUNT_OF(powers_w); run++) {
+        size_t c = run % COUNT_OF(cases);
+        uint64_t length_ns = cases[c].seconds * S;
+        double node_w = powers_w[run % COUNT_OF(powers_w)];
+        double power_w = node_w * (double)cases[c].nodes, limit_j, true_s, uncertainty_j = 0;
+        struct fired fired;
 
         random_numbers = (struct random){run + 1};
-        limit_j = some_limit_j(power_w, SECONDS);
-        begin(&watched, "step", limit_j);
-        for (size_t n = 0; n < NODES; n++) {
-            measure(&sent[n], power_w / 2, SECONDS * S, 0);
-        }
-        look(&watched, 0, 1);
-        for (;;) {
-            size_t n = next[1] < sent[1].count &&
-                       (next[0] == sent[0].count ||
-                        sent[1].reports[next[1]].at_ns < sent[0].reports[next[0]].at_ns);
-            uint64_t now_ns = sent[n].reports[next[n]].at_ns + 1;
-
-            if (next[n] == sent[n].count) {
-                break;
-            }
-            limit_sum_report(&sum, names[n], "1.0", &sent[n].reports[next[n]++].report, now_ns);
-            look(&watched, limit_sum_total_j(&sum, now_ns), now_ns);
-        }
-        assert_int_equal(watched.fired, 1);
-        assert_fired("step", watched.time_ns, limit_j / power_w, watched.sum_j, limit_j, power_w,
-                     (double)(PERIOD_NS + INTERVAL_NS) / S,
-                     sent[0].uncertainty_j + sent[1].uncertainty_j);
-        limit_sum_clear(&sum);
-    }
-}
-
-#define STEPS 3
-#define STEP_SECONDS 3
-#define GAP_NS (S / 2) /* between two steps nothing is measured */
-
-TEST(of_a_job_of_three_steps)
-{
-    static const char *const names[STEPS] = {"1.0", "1.1", "1.2"};
-    static struct watched watched;
-    static struct sent sent;
-
-    for (size_t run = 0; run < RUNS * COUNT_OF(powers_w); run++) {
-        double power_w = powers_w[run % COUNT_OF(powers_w)], limit_j, uncertainty_j = 0, true_s;
-        struct limit_sum job = {.silent_ns = 3 * PERIOD_NS};
-        uint64_t begun_ns = 0;
-
-        random_numbers = (struct random){run + 1};
-        limit_j = some_limit_j(power_w, STEPS * STEP_SECONDS);
+        sent_count = 0;
+        limit_j = some_limit_j(power_w, (double)(cases[c].steps * cases[c].seconds));
         true_s = limit_j / power_w;
-        true_s += floor(true_s / STEP_SECONDS) * GAP_NS / S;
-        begin(&watched, "job", limit_j);
-        look(&watched, 0, 1);
-        for (size_t i = 0; i < STEPS; i++) {
-            uint64_t now_ns = 0;
-
-            measure(&sent, power_w, STEP_SECONDS * S, 0);
-            for (size_t r = 0; r < sent.count; r++) {
-                now_ns = begun_ns + sent.reports[r].at_ns + 1;
-                limit_sum_report(&job, "n1", names[i], &sent.reports[r].report, now_ns);
-                look(&watched, limit_sum_total_j(&job, now_ns), now_ns);
+        true_s += floor(true_s / (double)cases[c].seconds) * GAP_NS / S;
+        for (size_t step = 0; step < cases[c].steps; step++) {
+            for (size_t node = 0; node < cases[c].nodes; node++) {
+                uncertainty_j += measure(nodes[node], steps[step], node_w,
+                                         step * (length_ns + GAP_NS), length_ns, 0, NULL);
             }
-            now_ns = begun_ns + sent.end_ns + 1;
-            sent.reports[sent.count].report.last = true;
-            limit_sum_report(&job, "n1", names[i], &sent.reports[sent.count].report, now_ns);
-            limit_sum_end_step(&job, names[i], now_ns);
-            look(&watched, limit_sum_total_j(&job, now_ns), now_ns);
-            uncertainty_j += sent.uncertainty_j;
-            begun_ns += STEP_SECONDS * S + GAP_NS;
         }
-        assert_int_equal(watched.fired, 1);
-        assert_fired("job", watched.time_ns, true_s, watched.sum_j, limit_j, power_w,
+        fired = watch(cases[c].scope, limit_j);
+        assert_fired(cases[c].scope, &fired, true_s, limit_j, power_w,
                      (double)(PERIOD_NS + INTERVAL_NS) / S, uncertainty_j);
-        limit_sum_clear(&job);
     }
 }

@@ -74,9 +74,6 @@ MERGED(the_merge_has_copies_of_its_own)
     apapi_record_clear(&record);
     assert_string_equal(merge->only.measurement.components[0].events[0].event.name, "rapl:::A");
     assert_string_equal(merge->events[0].event.name, "rapl:::A");
-    errno = 4711;
-    apapi_merge_destroy(NULL);
-    assert_int_equal(errno, 4711);
 }
 
 MERGED(awaited_nodes_come_or_are_given_up)
@@ -167,41 +164,6 @@ MERGED(rows_of_events_are_bounded)
     assert_true(merge->event_rows.full && merge->event_rows.keys.count < 500);
     assert_true(merge->note_rows.full && merge->note_rows.keys.count < 500);
     assert_int_equal(apapi_merge_count(merge), 1000);
-}
-
-MERGED(totals_add_only_what_adds_up)
-{
-    struct apapi_record record = node_record("n1", 0);
-    struct apapi_measurement *m = &record.measurement;
-
-    assert_true(isnan(apapi_measurement_total_j(m)));
-    assert_true(isnan(apapi_measurement_total_w(m)));
-    assert_true(isnan(apapi_record_uncertainty_j(m)));
-    set_domain(&record, APAPI_DOMAIN_PSYS, 9000, (struct apapi_summary){1, 3000, 4000, NAN});
-    set_domain(&record, APAPI_DOMAIN_CORE, 800, (struct apapi_summary){1, 80, 400, NAN});
-    assert_true(isnan(apapi_measurement_total_j(m)));
-    set_domain(&record, APAPI_DOMAIN_PACKAGE, 1000, (struct apapi_summary){1, 100, 400, NAN});
-    set_domain(&record, APAPI_DOMAIN_DRAM, 20, (struct apapi_summary){1, 2, 4, NAN});
-    set_domain(&record, APAPI_DOMAIN_GPU, NAN, (struct apapi_summary){NAN, 50, NAN, NAN});
-    assert_value(apapi_measurement_total_j(m), 1020);
-    assert_value(apapi_measurement_total_w(m), 152);
-    assert_value(apapi_record_uncertainty_j(m), 4);
-    m->domains[APAPI_DOMAIN_DRAM].uncertainty_j = NAN;
-    assert_value(apapi_record_uncertainty_j(m), NAN);
-    m->domains[APAPI_DOMAIN_GPU].measured = false;
-    assert_value(apapi_measurement_total_w(m), 102);
-}
-
-MERGED(incidents_add_up_but_samples_do_not)
-{
-    const struct apapi_incidents expected = {31, 11, 22, 33, 44, 55, 66, 2};
-    CLEARED struct apapi_record record = node_record("n1", 0);
-    struct apapi_incidents sum = apapi_measurement_incidents(&record.measurement);
-
-    assert_int_equal(sum.samples, 0);
-    add_component(&record, "e");
-    sum = apapi_measurement_incidents(&record.measurement);
-    assert_memory_equal(&sum, &expected, sizeof(sum));
 }
 
 /* --- extremes --------------------------------------------------------------------------------- */
