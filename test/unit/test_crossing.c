@@ -33,32 +33,9 @@ static bool count_at(double s, long double total)
     return look(&(struct limit_value){total, START_NS + (uint64_t)llround(s * 1e9), 0, false});
 }
 
-static bool level_at(double s, double value)
-{
-    return count_at(s, value);
-}
-
 static double seconds(uint64_t time_ns)
 {
     return ((double)time_ns - (double)START_NS) / 1e9;
-}
-
-TEST(every_on_a_ramp)
-{
-    begin(APAPI_OVERFLOW_EVERY, 25);
-    assert_false(count_at(0, 0));
-    assert_false(count_at(1, 10));
-    assert_false(count_at(2, 20));
-    assert_true(count_at(3, 30));
-    assert_int_equal(crossing.count, 1);
-    assert_within(seconds(crossing.time_ns), 2.5, 1e-9);
-    assert_within(crossing.value, 25, 1e-15);
-    assert_true(count_at(13, 130));
-    assert_int_equal(crossing.count, 4);
-    assert_within(seconds(crossing.first_ns), 5, 1e-9);
-    assert_within(seconds(crossing.time_ns), 12.5, 1e-9);
-    assert_within(crossing.value, 125, 1e-15);
-    assert_false(count_at(14, 130));
 }
 
 /* No crossing is lost to rounding, however many there were and however large the counter is. */
@@ -95,22 +72,6 @@ TEST(a_level_that_is_reached_but_for_rounding)
     assert_true(count_at(1, 6000.0L * scale));
 }
 
-TEST(a_total_is_reached_once)
-{
-    begin(APAPI_OVERFLOW_TOTAL, 50);
-    assert_false(count_at(0, 0));
-    assert_false(count_at(1, 49));
-    assert_true(count_at(2, 51));
-    assert_int_equal(crossing.count, 1);
-    assert_within(seconds(crossing.time_ns), 1.5, 1e-9);
-    assert_within(crossing.value, 50, 1e-15);
-    assert_false(count_at(3, 500));
-    limit_restart(&watched);
-    assert_false(count_at(4, 0));
-    assert_true(count_at(5, 50));
-    assert_within(seconds(crossing.time_ns), 5, 1e-9);
-}
-
 /* The sum of several components is read more often than each of them. */
 TEST(a_total_knows_its_own_previous_time)
 {
@@ -122,8 +83,8 @@ TEST(a_total_knows_its_own_previous_time)
 }
 
 /*
- * Readings of a level: "SECONDS=VALUE", with "!SECONDS" behind it if it is crossed then (at the
- * first reading: when that is made); "?": it cannot be read.
+ * Readings: "SECONDS=VALUE", with "!SECONDS" behind it if it is crossed then (at the first reading:
+ * when that is made), "*TIMES" and "@FIRST"; "?": it cannot be read; "<": it begins again.
  */
 static const struct {
     const char *what;
@@ -131,7 +92,10 @@ static const struct {
     double level, hysteresis;
     unsigned hold_s;
     const char *readings;
-} levels[] = {
+} courses[] = {
+    {"every 25 on a ramp", APAPI_OVERFLOW_EVERY, 25, 0, 0,
+     "0=0 1=10 2=20 3=30!2.5*1 13=130!12.5*4@5 14=130"},
+    {"a total, once", APAPI_OVERFLOW_TOTAL, 50, 0, 0, "0=0 1=49 2=51!1.5*1 3=500 < 4=0 5=50!5*1"},
     {"above", APAPI_OVERFLOW_ABOVE, 600, 0, 0, "0=500 1=600 2=700!1 3=800 4=599 5=601!4.5"},
     {"below", APAPI_OVERFLOW_BELOW, -5, 0, 0, "0=0 1=-10!0.5 2=-7 3=-5 4=-4 5=-6!4.5"},
     {"passed from the start", APAPI_OVERFLOW_ABOVE, 600, 0, 0, "0=650!0 1=650"},
@@ -148,27 +112,48 @@ static const struct {
      "0=700 ? 12=700 21=700 22=700!22 ? 40=700 41=500 42=700 52=700!51.5"},
 };
 
-TEST(levels_are_crossed)
+static void assert_crossing(const char *what, double s, double value, const char *said)
 {
-    for (size_t i = 0; i < COUNT_OF(levels); i++) {
-        const char *text = levels[i].readings;
+    double when_s = strtod(said, NULL), first_s = when_s, level = (double)threshold.level;
+    unsigned count = 1;
 
-        begin(levels[i].mode, levels[i].level);
-        threshold.hysteresis = levels[i].hysteresis;
-        threshold.hold_ns = levels[i].hold_s * S;
-        for (double s = 0, value, when_s; *text; text += strcspn(text, " "), text += *text == ' ') {
-            bool wanted;
+    sscanf(said, "%*f*%u@%lf", &count, &first_s);
+    if (crossing.count != count || fabs(seconds(crossing.time_ns) - when_s) > 1e-3 ||
+        (count > 1 && fabs(seconds(crossing.first_ns) - first_s) > 1e-9)) {
+        fail_msg("%s: at %g s, crossed %d times, at %g s", what, s, (int)crossing.count,
+                 seconds(crossing.time_ns));
+    }
+    if (threshold.mode == APAPI_OVERFLOW_EVERY || threshold.mode == APAPI_OVERFLOW_TOTAL) {
+        double times = threshold.mode == APAPI_OVERFLOW_EVERY ? floor(value / level) : 1;
 
-            if (*text == '?') {
+        assert_within(crossing.value, times * level, 1e-15);
+    }
+}
+
+TEST(values_are_crossed)
+{
+    for (size_t i = 0; i < COUNT_OF(courses); i++) {
+        char copy[128], *rest = copy, *word;
+
+        begin(courses[i].mode, courses[i].level);
+        threshold.hysteresis = courses[i].hysteresis;
+        threshold.hold_ns = courses[i].hold_s * S;
+        snprintf(copy, sizeof copy, "%s", courses[i].readings);
+        while ((word = strsep(&rest, " "))) {
+            const char *said = strchr(word, '!');
+            double s, value;
+
+            if (*word == '?') {
                 limit_break(&watched);
-                continue;
-            }
-            assert_int_equal(sscanf(text, "%lf=%lf", &s, &value), 2);
-            wanted = sscanf(text, "%*[^! ]!%lf", &when_s) == 1;
-            if (level_at(s, value) != wanted ||
-                (wanted && fabs(seconds(crossing.time_ns) - when_s) > 1e-3)) {
-                fail_msg("%s: at %g s, crossed at %g s", levels[i].what, s,
-                         seconds(crossing.time_ns));
+            } else if (*word == '<') {
+                limit_restart(&watched);
+            } else {
+                assert_int_equal(sscanf(word, "%lf=%lf", &s, &value), 2);
+                fail_if(count_at(s, value) != (said != NULL), "%s: at %g s, crossed at %g s",
+                        courses[i].what, s, seconds(crossing.time_ns));
+                if (said) {
+                    assert_crossing(courses[i].what, s, value, said + 1);
+                }
             }
         }
     }
