@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * nvml_facts [LIBRARY]: what NVML reports of each GPU, how often its energy counter is updated, and
- * the cost of a call. Needs only the driver's library, no header.
+ * nvml_facts [LIBRARY]: how long NVML takes to start, how often the energy counter of each GPU is
+ * updated, and the cost of a call. Needs only the driver's library, no header.
  */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -12,10 +12,6 @@
 
 #define CALLS 200
 #define WATCH_S 3.0
-
-typedef int (*get_u32_f)(void *device, unsigned *value);
-typedef int (*get_u64_f)(void *device, unsigned long long *value);
-typedef int (*get_text_f)(void *device, char *text, unsigned size);
 
 static void *library;
 
@@ -46,13 +42,6 @@ static int compare(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-static void print_cost(const char *name, double *costs_us)
-{
-    qsort(costs_us, CALLS, sizeof *costs_us, compare);
-    printf("#   %-36s %8.1f us, slowest of %d: %.1f us\n", name, costs_us[CALLS / 2], CALLS,
-           costs_us[CALLS - 1]);
-}
-
 /* The cost of a call whose second parameter is a place for up to 24 bytes. */
 static void time_call(const char *name, void *device)
 {
@@ -72,25 +61,16 @@ static void time_call(const char *name, void *device)
         }
     }
     if (call) {
-        print_cost(name, costs_us);
-    }
-}
-
-static void time_calls(void *device)
-{
-    static const char *const names[] = {"nvmlDeviceGetTotalEnergyConsumption",
-                                        "nvmlDeviceGetPowerUsage", "nvmlDeviceGetUtilizationRates",
-                                        "nvmlDeviceGetMemoryInfo"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        time_call(names[i], device);
+        qsort(costs_us, CALLS, sizeof *costs_us, compare);
+        printf("#   %-36s %8.1f us, slowest of %d: %.1f us\n", name, costs_us[CALLS / 2], CALLS,
+               costs_us[CALLS - 1]);
     }
 }
 
 /* How often does the counter move, and by how much? */
 static void watch_counter(void *device)
 {
-    get_u64_f get;
+    int (*get)(void *device, unsigned long long *value);
     unsigned long long first = 0, before = 0, now = 0;
     double start_s = now_s(), last_s = 0, gaps_s[10000];
     size_t count = 0, reads = 0;
@@ -123,33 +103,15 @@ static void watch_counter(void *device)
            (double)(now - first) / 1e3 / (now_s() - start_s));
 }
 
-static void print_gpu(unsigned index, void *device)
-{
-    char name[96] = "?", uuid[96] = "?";
-    unsigned minor = 0, power_mw = 0;
-    get_text_f get_name, get_uuid;
-    get_u32_f get_minor, get_power;
-
-    find("nvmlDeviceGetName", &get_name, 1);
-    find("nvmlDeviceGetUUID", &get_uuid, 1);
-    find("nvmlDeviceGetMinorNumber", &get_minor, 1);
-    find("nvmlDeviceGetPowerUsage", &get_power, 1);
-    get_name(device, name, sizeof name);
-    get_uuid(device, uuid, sizeof uuid);
-    get_minor(device, &minor);
-    get_power(device, &power_mw);
-    printf("# GPU %u: %s, /dev/nvidia%u, %s, %.1f W\n", index, name, minor, uuid, power_mw / 1e3);
-    watch_counter(device);
-    time_calls(device);
-}
-
 int main(int argc, char **argv)
 {
+    static const char *const calls[] = {"nvmlDeviceGetTotalEnergyConsumption",
+                                        "nvmlDeviceGetPowerUsage", "nvmlDeviceGetUtilizationRates",
+                                        "nvmlDeviceGetMemoryInfo"};
     const char *path = argc > 1 ? argv[1] : "libnvidia-ml.so.1";
     int (*init)(void), (*get_version)(char *text, unsigned size), (*get_count)(unsigned *count);
-    int (*get_driver)(char *text, unsigned size);
     int (*get_device)(unsigned index, void **device);
-    char version[96] = "?", driver[96] = "?";
+    char version[96] = "?";
     double start_s = now_s();
     unsigned count = 0;
 
@@ -160,7 +122,6 @@ int main(int argc, char **argv)
     }
     find("nvmlInit_v2", &init, 1);
     find("nvmlSystemGetNVMLVersion", &get_version, 1);
-    find("nvmlSystemGetDriverVersion", &get_driver, 0);
     find("nvmlDeviceGetCount_v2", &get_count, 1);
     find("nvmlDeviceGetHandleByIndex_v2", &get_device, 1);
     if (init() || get_count(&count)) {
@@ -169,15 +130,16 @@ int main(int argc, char **argv)
     }
     printf("# loading and starting NVML: %.1f ms\n", (now_s() - start_s) * 1e3);
     get_version(version, sizeof version);
-    if (get_driver) {
-        get_driver(driver, sizeof driver);
-    }
-    printf("# NVML %s, driver %s, %u GPUs\n", version, driver, count);
+    printf("# NVML %s, %u GPUs\n", version, count);
     for (unsigned i = 0; i < count; i++) {
         void *device;
 
         if (get_device(i, &device) == 0) {
-            print_gpu(i, device);
+            printf("# GPU %u\n", i);
+            watch_counter(device);
+            for (size_t k = 0; k < sizeof calls / sizeof *calls; k++) {
+                time_call(calls[k], device);
+            }
         }
     }
     return 0;

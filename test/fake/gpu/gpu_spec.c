@@ -39,73 +39,75 @@ static void set_failure(struct fake_failure *failure, const char *value)
     failure->code = (int)strtol(value + strcspn(value, ":") + 1, NULL, 10);
 }
 
-static void set_of_library(const char *key, const char *value)
+static void add_part(struct fake_gpu *gpu, const char *value)
 {
-    if (strcmp(key, "init_ms") == 0) {
-        gpus.init_ms = (unsigned)strtoul(value, NULL, 10);
-    } else if (strcmp(key, "version") == 0) {
-        copy(gpus.version, sizeof gpus.version, value);
-    } else if (strcmp(key, "log") == 0) {
-        copy(gpus.log, sizeof gpus.log, value);
-    } else if (strcmp(key, "fail") == 0) {
-        set_failure(&gpus.failure, value);
-    } else {
-        complain("unknown setting of the library", key);
+    char *name = gpu->parts[gpu->part_count];
+
+    if (gpu->part_count == FAKE_PARTS_MAX) {
+        complain("too many parts", value);
     }
-}
-
-static bool set_number(struct fake_gpu *gpu, const char *key, const char *value)
-{
-    double number = strtod(value, NULL);
-
-    if (strcmp(key, "power_w") == 0) {
-        gpu->power_w = number;
-    } else if (strcmp(key, "most_w") == 0) {
-        gpu->most_w = number;
-    } else if (strcmp(key, "step_ms") == 0) {
-        gpu->step_ms = number;
-    } else if (strcmp(key, "minor") == 0) {
-        gpu->minor = (unsigned)number;
-    } else if (strcmp(key, "counter") == 0) {
-        gpu->counter = number > 0;
-    } else if (strcmp(key, "meter") == 0) {
-        gpu->meter = number > 0;
-    } else {
-        return false;
-    }
-    return true;
-}
-
-static void add_part(struct fake_gpu *gpu, const char *text)
-{
-    char *name = gpu->parts[gpu->part_count], *colon;
-
-    copy(name, FAKE_TEXT_SIZE, text);
-    colon = strchr(name, ':');
-    if (colon) {
-        *colon = '\0';
-        gpu->slices[gpu->part_count] = (unsigned)strtoul(colon + 1, NULL, 10);
+    copy(name, FAKE_TEXT_SIZE, value);
+    name[strcspn(value, ":")] = '\0';
+    if (strchr(value, ':')) {
+        gpu->slices[gpu->part_count] = (unsigned)strtoul(strchr(value, ':') + 1, NULL, 10);
     }
     gpu->part_count++;
 }
 
-static void set_of_gpu(struct fake_gpu *gpu, const char *key, const char *value)
-{
-    if (set_number(gpu, key, value)) {
-        return;
+/* A number or a text, by the size of a text. */
+struct setting {
+    const char *key;
+    size_t offset, size; /* 0: a double */
+};
+#define NUMBER(type, member)                                                                       \
+    {                                                                                              \
+#member, offsetof(type, member), 0                                                         \
     }
-    if (strcmp(key, "name") == 0) {
-        copy(gpu->name, sizeof gpu->name, value);
-    } else if (strcmp(key, "uuid") == 0) {
-        copy(gpu->uuid, sizeof gpu->uuid, value);
-    } else if (strcmp(key, "lost_with") == 0) {
-        copy(gpu->lost_with, sizeof gpu->lost_with, value);
-    } else if (strcmp(key, "mig") == 0 && gpu->part_count < FAKE_PARTS_MAX) {
+#define TEXT(type, member)                                                                         \
+    {                                                                                              \
+#member, offsetof(type, member), sizeof(((type *)NULL)->member)                            \
+    }
+
+static const struct setting of_library[] = {NUMBER(struct fake_gpus, init_ms),
+                                            TEXT(struct fake_gpus, version),
+                                            TEXT(struct fake_gpus, log)};
+static const struct setting of_gpu[] = {
+    NUMBER(struct fake_gpu, power_w), NUMBER(struct fake_gpu, most_w),
+    NUMBER(struct fake_gpu, step_ms), NUMBER(struct fake_gpu, minor),
+    NUMBER(struct fake_gpu, counter), NUMBER(struct fake_gpu, meter),
+    TEXT(struct fake_gpu, name),      TEXT(struct fake_gpu, uuid),
+    TEXT(struct fake_gpu, lost_with)};
+
+static void set(void *object, const struct setting *settings, size_t count, const char *key,
+                const char *value)
+{
+    for (size_t i = 0; i < count; i++) {
+        char *place = (char *)object + settings[i].offset;
+        double number = strtod(value, NULL);
+
+        if (strcmp(settings[i].key, key) == 0) {
+            if (settings[i].size > 0) {
+                copy(place, settings[i].size, value);
+            } else {
+                memcpy(place, &number, sizeof number);
+            }
+            return;
+        }
+    }
+    complain("unknown setting", key);
+}
+
+/* @param gpu  NULL: of the library */
+static void set_of(struct fake_gpu *gpu, const char *key, const char *value)
+{
+    if (strcmp(key, "fail") == 0) {
+        set_failure(gpu ? &gpu->failure : &gpus.failure, value);
+    } else if (gpu && strcmp(key, "mig") == 0) {
         add_part(gpu, value);
-    } else if (strcmp(key, "fail") == 0) {
-        set_failure(&gpu->failure, value);
+    } else if (gpu) {
+        set(gpu, of_gpu, sizeof of_gpu / sizeof *of_gpu, key, value);
     } else {
-        complain("unknown setting of a GPU", key);
+        set(&gpus, of_library, sizeof of_library / sizeof *of_library, key, value);
     }
 }
 
@@ -117,8 +119,8 @@ static struct fake_gpu *add_gpu(void)
     if (index == FAKE_GPUS_MAX) {
         complain("too many", "gpu");
     }
-    *gpu = (struct fake_gpu){.power_w = 100, .counter = true, .meter = true};
-    gpu->minor = (unsigned)index;
+    *gpu = (struct fake_gpu){.power_w = 100, .counter = 1, .meter = 1};
+    gpu->minor = (double)index;
     copy(gpu->name, sizeof gpu->name, "Fake GPU");
     snprintf(gpu->uuid, sizeof gpu->uuid, "GPU-%08zx-0000-0000-0000-000000000000", index);
     return gpu;
@@ -148,7 +150,7 @@ static void parse_line(char *line)
         for (char *plus = strchr(value, '+'); plus; plus = strchr(plus, '+')) {
             *plus = ' ';
         }
-        gpu ? set_of_gpu(gpu, word, value) : set_of_library(word, value);
+        set_of(gpu, word, value);
     }
 }
 
@@ -196,7 +198,8 @@ struct fake_gpus *fake_gpus(void)
 
 void fake_gpus_start(void)
 {
-    const struct timespec pause = {gpus.init_ms / 1000, gpus.init_ms % 1000 * 1000000L};
+    const struct timespec pause = {(time_t)gpus.init_ms / 1000,
+                                   (long)gpus.init_ms % 1000 * 1000000};
 
     if (gpus.users++ == 0) {
         if (open("/proc/driver", O_RDONLY) < 0) { /* without O_CLOEXEC, as drivers' libraries do */

@@ -28,10 +28,8 @@ struct fake_failure {
 };
 
 struct fake_gpu {
-    double power_w, most_w;
-    double step_ms;
-    bool counter, meter;
-    unsigned minor;
+    double power_w, most_w, step_ms, minor;
+    double counter, meter; /* 0: it has none */
     char name[FAKE_TEXT_SIZE], uuid[FAKE_TEXT_SIZE];
     char lost_with[256]; /* "": never */
     char parts[FAKE_PARTS_MAX][FAKE_TEXT_SIZE];
@@ -43,7 +41,7 @@ struct fake_gpu {
 struct fake_gpus {
     struct fake_gpu list[FAKE_GPUS_MAX];
     size_t count;
-    unsigned init_ms;
+    double init_ms;
     char version[FAKE_TEXT_SIZE];
     char log[256];
     struct fake_failure failure;

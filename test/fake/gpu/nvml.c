@@ -111,26 +111,27 @@ FAKE_EXPORT int nvmlDeviceGetName(device_t device, char *name, unsigned size)
     return code ? code : put_text(name, size, ((const struct fake_gpu *)device)->name);
 }
 
-static bool is_part(device_t device)
+/* @return the GPU whose part it is, and its number there; NULL: it is none. */
+static const struct fake_gpu *find_part(device_t device, size_t *number)
 {
     const struct fake_gpus *gpus = fake_gpus();
-    const char *address = device;
 
-    for (size_t i = 0; i < gpus->count; i++) {
-        const char *parts = gpus->list[i].parts[0];
-
-        if (address >= parts && address < parts + sizeof gpus->list[i].parts) {
-            return true;
+    for (size_t g = 0; g < gpus->count; g++) {
+        for (*number = 0; *number < gpus->list[g].part_count; ++*number) {
+            if (device == gpus->list[g].parts[*number]) {
+                return &gpus->list[g];
+            }
         }
     }
-    return false;
+    return NULL;
 }
 
 FAKE_EXPORT int nvmlDeviceGetUUID(device_t device, char *uuid, unsigned size)
 {
+    size_t number;
     int code;
 
-    if (is_part(device)) {
+    if (find_part(device, &number)) {
         return put_text(uuid, size, device);
     }
     code = gpu_call(device, "DeviceGetUUID");
@@ -139,7 +140,7 @@ FAKE_EXPORT int nvmlDeviceGetUUID(device_t device, char *uuid, unsigned size)
 
 FAKE_EXPORT int nvmlDeviceGetMinorNumber(device_t device, unsigned *minor)
 {
-    *minor = ((const struct fake_gpu *)device)->minor;
+    *minor = (unsigned)((const struct fake_gpu *)device)->minor;
     return gpu_call(device, "DeviceGetMinorNumber");
 }
 
@@ -148,7 +149,7 @@ FAKE_EXPORT int nvmlDeviceGetTotalEnergyConsumption(device_t device, unsigned lo
     const struct fake_gpu *gpu = device;
 
     *energy_mj = (unsigned long long)(fake_gpu_energy_j(gpu) * 1e3);
-    if (!gpu->counter) {
+    if (gpu->counter == 0) {
         return NVML_ERROR_NOT_SUPPORTED;
     }
     return gpu_call(gpu, "DeviceGetTotalEnergyConsumption");
@@ -159,7 +160,7 @@ FAKE_EXPORT int nvmlDeviceGetPowerUsage(device_t device, unsigned *power_mw)
     const struct fake_gpu *gpu = device;
 
     *power_mw = (unsigned)(gpu->power_w * 1e3);
-    return gpu->meter ? gpu_call(gpu, "DeviceGetPowerUsage") : NVML_ERROR_NOT_SUPPORTED;
+    return gpu->meter > 0 ? gpu_call(gpu, "DeviceGetPowerUsage") : NVML_ERROR_NOT_SUPPORTED;
 }
 
 FAKE_EXPORT int nvmlDeviceGetPowerManagementLimitConstraints(device_t device, unsigned *least_mw,
@@ -232,23 +233,11 @@ struct attributes {
     unsigned long long memory_mib;
 };
 
-static unsigned slices_of(device_t part)
-{
-    const struct fake_gpus *all = fake_gpus();
-
-    for (size_t g = 0; g < all->count; g++) {
-        for (size_t p = 0; p < all->list[g].part_count; p++) {
-            if (part == all->list[g].parts[p]) {
-                return all->list[g].slices[p];
-            }
-        }
-    }
-    return 0;
-}
-
 FAKE_EXPORT int nvmlDeviceGetAttributes_v2(device_t part, struct attributes *attributes)
 {
-    unsigned slices = slices_of(part);
+    size_t number;
+    const struct fake_gpu *gpu = find_part(part, &number);
+    unsigned slices = gpu ? gpu->slices[number] : 0;
 
     memset(attributes, 0, sizeof *attributes);
     attributes->gpu_slices = attributes->compute_slices = slices;
@@ -269,38 +258,3 @@ FAKE_EXPORT int nvmlDeviceGetGpuInstanceProfileInfo(device_t device, unsigned pr
     return profile == 0 ? gpu_call(device, "DeviceGetGpuInstanceProfileInfo")
                         : NVML_ERROR_NOT_SUPPORTED;
 }
-
-/* PAPI's component also looks for these: older names, and functions that these GPUs lack. */
-FAKE_EXPORT int nvmlInit(void)
-{
-    return nvmlInit_v2();
-}
-
-FAKE_EXPORT int nvmlDeviceGetCount(unsigned *count)
-{
-    return nvmlDeviceGetCount_v2(count);
-}
-
-FAKE_EXPORT int nvmlDeviceGetHandleByIndex(unsigned index, device_t *device)
-{
-    return nvmlDeviceGetHandleByIndex_v2(index, device);
-}
-
-#define LACKING(name)                                                                              \
-    FAKE_EXPORT int nvmlDevice##name(device_t device);                                             \
-    FAKE_EXPORT int nvmlDevice##name(device_t device)                                              \
-    {                                                                                              \
-        int code = gpu_call(device, "Device" #name);                                               \
-                                                                                                   \
-        return code ? code : NVML_ERROR_NOT_SUPPORTED;                                             \
-    }
-LACKING(GetDetailedEccErrors)
-LACKING(GetEccMode)
-LACKING(GetFanSpeed)
-LACKING(GetFieldValues)
-LACKING(GetInforomVersion)
-LACKING(GetPciInfo)
-LACKING(GetPerformanceState)
-LACKING(GetPowerManagementLimit)
-LACKING(GetTotalEccErrors)
-LACKING(SetPowerManagementLimit)
