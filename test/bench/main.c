@@ -8,7 +8,6 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/json.h"
 #include "base/option_table.h"
 #include "bench/bench.h"
 
@@ -137,36 +136,6 @@ static void print_table(const struct bench_table *table)
     }
 }
 
-static void print_json(const struct bench_table *table)
-{
-    static const char *const relations[] = {"ratio", "added", "yardstick"};
-    struct json_writer json = {.out = stdout, .indent = 2};
-
-    json_begin_array(&json, NULL);
-    for (size_t i = 0; i < table->count; i++) {
-        const struct bench_row *row = &table->rows[i];
-
-        json_begin_object(&json, NULL);
-        json_put_text(&json, "what", row->what);
-        json_put_text(&json, "unit", row->unit);
-        json_put_number(&json, "ours", row->ours, JSON_ROUGH);
-        json_put_number(&json, "bare", row->bare, JSON_ROUGH);
-        json_put_number(&json, "yardstick", row->yardstick, JSON_ROUGH);
-        json_put_text(&json, "relation", relations[row->relation]);
-        json_put_number(&json, "value", row->value, JSON_ROUGH);
-        if (row->limit != 0) {
-            json_put_number(&json, "limit", row->limit, JSON_ROUGH);
-        } else {
-            json_put_null(&json, "limit");
-        }
-        json_put_flag(&json, "ok", within_limit(row));
-        json_end(&json);
-    }
-    json_end(&json);
-    json_put_between(&json, "\n");
-    json_flush(&json);
-}
-
 /* Say on standard error which rows are above their limits. @return whether there are any. */
 static bool report_excess(const struct bench_table *table)
 {
@@ -201,21 +170,20 @@ static const struct part {
 };
 
 static struct options {
-    bool json, check, quick;
+    bool check, quick;
 } options;
 
 static const struct option_row rows[] = {
     {0, "quick", NULL,
      "a few seconds: shows that it works; the figures are rough, there is no\n--check",
      TO_FLAG(struct options, quick)},
-    {0, "json", NULL, "the table as JSON", TO_FLAG(struct options, json)},
     {0, "check", NULL, "end with status 1 if a figure is above its limit, and say which",
      TO_FLAG(struct options, check)},
     {0}};
 
 static const struct option_table usage = {
     .program = "apapi-bench",
-    .head = "usage: apapi-bench [--quick] [--json] [--check] [PART...]\n"
+    .head = "usage: apapi-bench [--quick] [--check] [PART...]\n"
             "Compare what APAPI costs with the least that could do the same, in turns, and print\n"
             "the medians. Takes three minutes.\n",
     .foot = "Parts: tick reading overflow limits session period startup papi collect scan records\n"
@@ -261,6 +229,6 @@ int main(int argc, char **argv)
     for (size_t i = 0; table.quick && i < table.count; i++) {
         table.rows[i].limit = 0; /* the figures are too rough */
     }
-    (options.json ? print_json : print_table)(&table);
+    print_table(&table);
     return options.check && report_excess(&table) ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A region's begin and end, and the first call, against those of PAPI's high-level API. */
-#include <dlfcn.h>
+/* A region's begin and end, and the first call. */
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -25,12 +24,10 @@
 #define PAGE_BYTES 4096
 #define HASH_START UINT64_C(14695981039346656037) /* FNV-1a */
 #define HASH_PRIME UINT64_C(1099511628211)
-#define PAPI_EVENT "perf::TASK-CLOCK"
 #define NAME "a region of a usual name"
 #define BY(text, most) ((struct bench_row){.what = text, .unit = "ns", PAIRS, .limit = most})
 
 static char live_path[] = "/dev/shm/apapi-bench-regions-XXXXXX";
-static int (*papi_begin)(const char *name), (*papi_end)(const char *name);
 static apapi_region handle;
 
 /* Keeps the compiler from calling nothing. */
@@ -61,14 +58,6 @@ static double run_name(void *unused)
     TIMED_PASSES({
         apapi_region_begin(NAME);
         apapi_region_end(NAME);
-    });
-}
-
-static double run_papi(void *unused)
-{
-    TIMED_PASSES({
-        papi_begin(NAME);
-        papi_end(NAME);
     });
 }
 
@@ -152,12 +141,8 @@ static double run_first(void *first)
         bench_die("no process");
     }
     if (child == 0) {
-        uint64_t start_ns;
+        uint64_t start_ns = clock_monotonic_ns();
 
-        if (first == &papi_begin) {
-            setenv("PAPI_EVENTS", PAPI_EVENT, 1);
-        }
-        start_ns = clock_monotonic_ns();
         (*(int (**)(const char *))first)(NAME);
         us = (double)(clock_monotonic_ns() - start_ns) / 1e3;
         _exit(write(ends[1], &us, sizeof us) != sizeof us);
@@ -197,73 +182,28 @@ static struct apapi_live_page *make_live_page(void)
     return page; /* `file` stays open: its lock says that the page is written */
 }
 
-/* Debian's PAPI has no counters on a machine without a PMU: name another one. */
-static bool find_papi(void)
-{
-#if WITH_PAPI
-    const char *name = getenv("APAPI_PAPI_LIBRARY");
-    void *library = dlopen(name ? name : BENCH_PAPI_LIBRARY, RTLD_NOW | RTLD_LOCAL);
-
-    if (library) {
-        *(void **)&papi_begin = dlsym(library, "PAPI_hl_region_begin");
-        *(void **)&papi_end = dlsym(library, "PAPI_hl_region_end");
-    }
-#endif
-    return papi_begin && papi_end;
-}
-
 static int (*const our_begin)(const char *) = apapi_region_begin;
 static int (*const our_yardstick)(const char *) = touch_pages;
 
-/* Before this process has made a call. */
-static void compare_first(struct bench_table *table, bool papi)
-{
-    struct bench_row row = {
-        .what = "region: first call", .unit = "us", PAIRS, .limit = FIRST_LIMIT};
-    struct bench_side ours = {run_first, (void *)(uintptr_t)&our_begin};
-
-    bench_compare(table, row, ours, (struct bench_side){run_loop, NULL},
-                  (struct bench_side){run_first, (void *)(uintptr_t)&our_yardstick});
-    if (papi) {
-        row = (struct bench_row){.what = "region: first call; bare: PAPI", .unit = "us", PAIRS};
-        bench_compare(table, row, ours, (struct bench_side){run_first, &papi_begin},
-                      BENCH_NO_YARDSTICK);
-    }
-}
-
-static void compare_calls(struct bench_table *table, bool papi)
-{
-    const struct bench_row row = {
-        .what = "region by handle; bare: PAPI's by name", .unit = "ns", PAIRS};
-
-    handle = apapi_region_handle(NAME);
-    compare_added(table, BY("region: begin and end by handle", HANDLE_LIMIT), run_handle,
-                  run_clock);
-    compare_added(table, BY("region: begin and end by name", NAME_LIMIT), run_name,
-                  run_clock_and_name);
-    setenv("PAPI_EVENTS", PAPI_EVENT, 1); /* our regions would count it, too, before this */
-    if (papi && papi_begin(NAME) == 0 && papi_end(NAME) == 0) {
-        bench_compare(table, row, (struct bench_side){run_handle, NULL},
-                      (struct bench_side){run_papi, NULL}, BENCH_NO_YARDSTICK);
-    } else {
-        fputs("apapi-bench: PAPI's regions left out: it is not there, or finds no counters\n",
-              stderr);
-    }
-}
-
-/* In a process of its own: what PAPI would write at the end is not wanted. */
+/* In a process of its own, which has made no call. */
 static void measure(struct bench_table *table)
 {
-    bool papi;
+    const struct bench_row first = {
+        .what = "region: first call", .unit = "us", PAIRS, .limit = FIRST_LIMIT};
 
     look = bench_look;
     compare_added(table, BY("region outside of a step: by name", OFF_LIMIT), run_name, run_look);
     make_live_page();
     setenv(APAPI_LIVE_ENVIRONMENT, live_path, 1);
     program_want(); /* the calls so far have found no step */
-    papi = find_papi();
-    compare_first(table, papi);
-    compare_calls(table, papi);
+    bench_compare(table, first, (struct bench_side){run_first, (void *)(uintptr_t)&our_begin},
+                  (struct bench_side){run_loop, NULL},
+                  (struct bench_side){run_first, (void *)(uintptr_t)&our_yardstick});
+    handle = apapi_region_handle(NAME);
+    compare_added(table, BY("region: begin and end by handle", HANDLE_LIMIT), run_handle,
+                  run_clock);
+    compare_added(table, BY("region: begin and end by name", NAME_LIMIT), run_name,
+                  run_clock_and_name);
     unlink(live_path);
 }
 
