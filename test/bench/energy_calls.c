@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -38,21 +37,6 @@ static double now_us(void)
     return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
 }
 
-static long resident_kib(void)
-{
-    char line[256];
-    long kib = 0;
-    FILE *file = fopen("/proc/self/status", "re");
-
-    while (file && fgets(line, sizeof line, file)) {
-        sscanf(line, "VmRSS: %ld", &kib);
-    }
-    if (file) {
-        fclose(file);
-    }
-    return kib;
-}
-
 static int compare(const void *a, const void *b)
 {
     const double *x = a, *y = b;
@@ -60,12 +44,11 @@ static int compare(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* @param empty  a plugin without anything. @return 0; 1: the plugin cannot be used. */
-static int measure(const char *path, const char *empty, unsigned seconds)
+/* @return 0; 1: the plugin cannot be used. */
+static int measure(const char *path, unsigned seconds)
 {
     static double took_us[CALLS];
     acct_gather_energy_t energy = {0};
-    long before_kib;
     double begin_us, load_us;
     void *plugin;
     int (*get)(enum acct_energy_type, void *);
@@ -73,10 +56,6 @@ static int measure(const char *path, const char *empty, unsigned seconds)
     int (*init)(void);
     int (*fini)(void);
 
-    memset(took_us, 1, sizeof took_us); /* all that is needed for the bench itself */
-    dlopen(empty, RTLD_LAZY);
-    printf("%s", "");
-    before_kib = resident_kib();
     begin_us = now_us();
     plugin = dlopen(path, RTLD_LAZY);
     if (!plugin) {
@@ -98,9 +77,9 @@ static int measure(const char *path, const char *empty, unsigned seconds)
         took_us[i] = now_us() - begin_us;
     }
     qsort(took_us, CALLS, sizeof *took_us, compare);
-    printf("load %.0f us, call %.2f us (99.9 %%: %.2f us), memory +%ld KiB, %lu J, %u W\n", load_us,
-           took_us[CALLS / 2], took_us[CALLS - CALLS / 1000], resident_kib() - before_kib,
-           (unsigned long)energy.consumed_energy, energy.current_watts);
+    printf("load %.0f us, call %.2f us (99.9 %%: %.2f us), %lu J, %u W\n", load_us,
+           took_us[CALLS / 2], took_us[CALLS - CALLS / 1000], (unsigned long)energy.consumed_energy,
+           energy.current_watts);
     fflush(stdout);
     if (getenv("BENCH_HOLD")) {
         getchar();
@@ -111,5 +90,5 @@ static int measure(const char *path, const char *empty, unsigned seconds)
 
 int main(int argc, char **argv)
 {
-    return argc == 4 ? measure(argv[1], argv[2], (unsigned)strtoul(argv[3], NULL, 10)) : 2;
+    return argc == 3 ? measure(argv[1], (unsigned)strtoul(argv[2], NULL, 10)) : 2;
 }

@@ -6,10 +6,9 @@
  * A page is {"node": "n1", "job": 17, "step": "0", "gid": 1000, "state": "running", "age_s": 12,
  * "start_s": 1795168800 (since 1970, if it shall not be 12 s ago by the calendar, too),
  * "user": ..., "domains": {"package": SLOT}, "events": [{"name": ..., "unit": ..., "kind": 0,
- * "domain": 1, "counter": true, SLOT}]}; members of the head have its names. A text "hex:41FF" is
- * these bytes, without a NUL behind them. A SLOT is {"now": 200, "total": 100, "age_s": 0.1,
- * "uncertainty_j": 0.5, "interval_s": 0.1, "readings": 10, "failed": true, "estimated": true,
- * "torn": true}. "locked": false is a page whose writer was killed.
+ * "domain": 1, "counter": true, SLOT}]}; members of the head have its names. A SLOT is {"now": 200,
+ * "total": 100, "age_s": 0.1, "uncertainty_j": 0.5, "interval_s": 0.1, "readings": 10, "failed":
+ * true, "estimated": true, "torn": true}. "locked": false is a page whose writer was killed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -63,21 +62,7 @@ static const char *text(const json_t *object, const char *key)
     return value ? value : "";
 }
 
-static void put_text(char *member, size_t size, const char *value)
-{
-    unsigned byte;
-
-    if (strncmp(value, "hex:", 4) != 0) {
-        snprintf(member, size, "%s", value);
-        return;
-    }
-    value += 4;
-    for (size_t i = 0; i < size && sscanf(value, "%2x", &byte) == 1; i++, value += 2) {
-        member[i] = (char)byte;
-    }
-}
-
-#define PUT_TEXT(member, value) put_text(member, sizeof(member), value)
+#define PUT_TEXT(member, value) snprintf(member, sizeof(member), "%s", value)
 
 static uint64_t ago(double seconds)
 {
@@ -116,15 +101,15 @@ static void put_head(struct apapi_live_head *head, const json_t *page)
     head->state = strcmp(state, "starting") == 0 ? APAPI_LIVE_STARTING
                   : strcmp(state, "ended") == 0  ? APAPI_LIVE_ENDED
                                                  : APAPI_LIVE_RUNNING;
-    head->job = whole(page, "job", APAPI_LIVE_UNKNOWN);
     head->budget_j = number(page, "budget_j", 0);
     head->budget_used_j = number(page, "budget_used_j", 0);
+    head->tasks = 1;
+    head->job = whole(page, "job", APAPI_LIVE_UNKNOWN);
     head->array_job = whole(page, "array_job", APAPI_LIVE_UNKNOWN);
     head->array_task = whole(page, "array_task", APAPI_LIVE_UNKNOWN);
     head->het_job = whole(page, "het_job", APAPI_LIVE_UNKNOWN);
     head->het_offset = whole(page, "het_offset", APAPI_LIVE_UNKNOWN);
     head->uid = whole(page, "uid", APAPI_LIVE_UNKNOWN);
-    head->tasks = whole(page, "tasks", 1);
     head->writer = (uint32_t)getpid();
     if (head->state != APAPI_LIVE_STARTING) {
         head->start_ns = ago(age_s);
@@ -133,7 +118,7 @@ static void put_head(struct apapi_live_head *head, const json_t *page)
             head->start_unix_ns = (int64_t)number(page, "start_s", 0) * 1000000000;
         }
     }
-    head->end_ns = head->state == APAPI_LIVE_ENDED ? ago(number(page, "ended_s", 1)) : 0;
+    head->end_ns = head->state == APAPI_LIVE_ENDED ? ago(1) : 0;
     PUT_TEXT(head->step, text(page, "step"));
     PUT_TEXT(head->cluster, text(page, "cluster"));
     PUT_TEXT(head->node, text(page, "node"));
