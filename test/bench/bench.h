@@ -72,6 +72,18 @@ void bench_sleep(uint64_t ns, int flags);
 /** End the program: `what` failed, and without it there is nothing to compare. */
 _Noreturn void bench_die(const char *what);
 
+/** Of whom a made-up record is. */
+struct bench_record {
+    unsigned job, uid;
+    unsigned node, nodes; /* the node is called node00017 */
+};
+
+/**
+ * @return the line of a usual node, 4 KB: two packages with memory, four GPUs, three timelines. To
+ *         be freed. Ends the program where that fails.
+ */
+char *bench_record_line(const struct bench_record *which);
+
 /** A part of the benchmark adds its rows. */
 typedef void (*bench_part_f)(struct bench_table *table);
 
@@ -84,14 +96,10 @@ void bench_period(struct bench_table *table);
 void bench_startup(struct bench_table *table);
 void bench_papi(struct bench_table *table);
 void bench_collect(struct bench_table *table);
-void bench_scan(struct bench_table *table);
 void bench_live(struct bench_table *table);
 void bench_regions(struct bench_table *table);
 void bench_observe(struct bench_table *table);
 void bench_records(struct bench_table *table);
-
-/** Add a row: how much longer a tick takes with a live page. */
-void bench_live_tick(struct bench_table *table);
 
 /** Add a row: what `atime true` takes longer than `true` with these sources. */
 void bench_add_startup(struct bench_table *table, const char *what, const char *sources);

@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "bench/bench.h"
-#include "bench/node_record.h"
 #include "fake/host.h"
 
 #define NODES 10000

@@ -165,8 +165,8 @@ static const struct part {
 #if WITH_PAPI
     {"papi", bench_papi},
 #endif
-    {"collect", bench_collect}, {"scan", bench_scan},       {"records", bench_records},
-    {"live", bench_live},       {"regions", bench_regions}, {"observe", bench_observe},
+    {"collect", bench_collect}, {"records", bench_records}, {"live", bench_live},
+    {"regions", bench_regions}, {"observe", bench_observe},
 };
 
 static struct options {
@@ -186,7 +186,7 @@ static const struct option_table usage = {
     .head = "usage: apapi-bench [--quick] [--check] [PART...]\n"
             "Compare what APAPI costs with the least that could do the same, in turns, and print\n"
             "the medians. Takes three minutes.\n",
-    .foot = "Parts: tick reading overflow limits session period startup papi collect scan records\n"
+    .foot = "Parts: tick reading overflow limits session period startup papi collect records\n"
             "live regions observe; without any: all of them.\n",
     .column = 16,
     .rows = rows};

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bench/node_record.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The cost of reading whole records: decoding, `apapi report`, `apapi merge`. */
+/* The cost of finding records, and of reading whole ones: decoding, `apapi report`, `apapi merge`.
+ */
 #include <fcntl.h>
 #include <jansson.h>
 #include <spawn.h>
@@ -12,9 +13,10 @@
 #include <unistd.h>
 
 #include "apapi/record.h"
+#include "apapi/scan.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "bench/bench.h"
-#include "bench/node_record.h"
 
 #define RECORDS 10000
 #define QUICK_RECORDS 100
@@ -26,22 +28,30 @@
 #define DECODE_RATIO_LIMIT 0.3
 #define REPORT_LIMIT 0.25 /* times jansson, which only reads the same JSON */
 #define MERGE_LIMIT 1.1
+#define SCAN_LIMIT 2.8 /* times what one would write first */
+#define CHUNK 262144
+#define HEAD_MAX 512
+#define NO_JOB 20000
 
 /* Lines in memory, and operations on them. */
 struct pile {
+    int fd;
     char path[32]; /* of the file that they are, for other programs */
     char *text;
     size_t size, count;
     double megabytes;
     char *const *argv;
+    struct apapi_scan_filter filter;
+    size_t found;
 };
 
 /* Of one step on `count` nodes, or of as many jobs. */
 static void pile_create(struct pile *pile, size_t count, bool one_step)
 {
-    int fd = memfd_create("apapi-bench", 0);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+    FILE *file;
 
+    pile->fd = memfd_create("apapi-bench", 0);
+    file = pile->fd < 0 ? NULL : fdopen(pile->fd, "w");
     if (!file) {
         bench_die("memfd_create");
     }
@@ -59,11 +69,11 @@ static void pile_create(struct pile *pile, size_t count, bool one_step)
     if (fflush(file)) {
         bench_die("the file of records");
     }
-    pile->text = mmap(NULL, pile->size, PROT_READ, MAP_SHARED, fd, 0);
+    pile->text = mmap(NULL, pile->size, PROT_READ, MAP_SHARED, pile->fd, 0);
     if (pile->text == MAP_FAILED) {
         bench_die("mmap");
     }
-    snprintf(pile->path, sizeof pile->path, "/proc/%d/fd/%d", (int)getpid(), fd);
+    snprintf(pile->path, sizeof pile->path, "/proc/%d/fd/%d", (int)getpid(), pile->fd);
 }
 
 /* @return of one MB [us] */
@@ -203,6 +213,122 @@ static void add_merge(struct bench_table *table, struct pile *pile, const char *
                   (struct bench_side){run_jansson_ms, pile});
 }
 
+/* --- a job's records among many others: against counting the lines -----------------------------
+ */
+
+static int count_record(const struct apapi_record *record, const char *text, size_t size,
+                        void *context)
+{
+    (void)record;
+    (void)text;
+    (void)size;
+    ++*(size_t *)context;
+    return 0;
+}
+
+static double us_per_mb(const struct pile *pile, uint64_t start_ns)
+{
+    return (double)(clock_thread_cpu_ns() - start_ns) / 1e3 / pile->megabytes;
+}
+
+static double run_scan(void *context)
+{
+    struct pile *pile = context;
+    const struct apapi_scan_sink sink = {.record = count_record, .context = &pile->found};
+    uint64_t start_ns = clock_thread_cpu_ns();
+    struct apapi_scan *scan = apapi_scan_create(&pile->filter, &sink, NULL);
+
+    if (!scan || lseek(pile->fd, 0, SEEK_SET) < 0 ||
+        apapi_scan_stream(scan, pile->fd, "records", NULL)) {
+        bench_die("apapi_scan_stream");
+    }
+    apapi_scan_destroy(scan);
+    return us_per_mb(pile, start_ns);
+}
+
+static double run_count(void *context)
+{
+    static char chunk[CHUNK];
+    struct pile *pile = context;
+    uint64_t start_ns = clock_thread_cpu_ns();
+    ssize_t got;
+
+    lseek(pile->fd, 0, SEEK_SET);
+    while ((got = read(pile->fd, chunk, sizeof chunk)) > 0) {
+        for (const char *at = chunk; (at = memchr(at, '\n', (size_t)(chunk + got - at))); at++) {
+            pile->found++;
+        }
+    }
+    return us_per_mb(pile, start_ns);
+}
+
+/* Is the line of this job or partition, or of this time? */
+static bool plain_line(char *head)
+{
+    int year, month, day, hour, minute, second;
+    bool found = false;
+    char *rest = NULL;
+
+    for (char *field = strtok_r(head, ",", &rest); field; field = strtok_r(NULL, ",", &rest)) {
+        if (strncmp(field, "\"job\":", 6) == 0) {
+            found |= strtol(field + 6, NULL, 10) == NO_JOB;
+        } else if (strncmp(field, "\"partition\":", 12) == 0) {
+            found |= strcmp(field + 12, "\"debug\"") == 0;
+        } else if (strncmp(field, "\"start\":", 8) == 0) {
+            found |= sscanf(field + 8, "\"%d-%d-%dT%d:%d:%d", &year, &month, &day, &hour, &minute,
+                            &second) == 6 &&
+                     year < 2000;
+        }
+    }
+    return found;
+}
+
+/* @return what run_count() does not take of it */
+static double run_plain(void *context)
+{
+    static char chunk[CHUNK];
+    struct pile *pile = context;
+    uint64_t start_ns = clock_thread_cpu_ns();
+    char head[HEAD_MAX];
+    ssize_t got;
+
+    lseek(pile->fd, 0, SEEK_SET);
+    while ((got = read(pile->fd, chunk, sizeof chunk)) > 0) {
+        const char *at = chunk;
+
+        for (const char *end; (end = memchr(at, '\n', (size_t)(chunk + got - at))); at = end + 1) {
+            size_t size = (size_t)(end - at) < sizeof head ? (size_t)(end - at) : sizeof head - 1;
+
+            memcpy(head, at, size);
+            head[size] = '\0';
+            pile->found += plain_line(head);
+        }
+    }
+    return us_per_mb(pile, start_ns) - run_count(context);
+}
+
+static void add_scans(struct bench_table *table, struct pile *pile)
+{
+    static const uint32_t job = NO_JOB;
+    static const struct {
+        const char *what;
+        struct apapi_scan_filter filter;
+    } cases[] = {
+        {"records by job, one MB of others", {.jobs = &job, .job_count = 1}},
+        {"records by partition, one MB of others", {.partition = "debug"}},
+        {"records by time, one MB of others", {.to_unix_ns = 1}},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct bench_row row = {.unit = "us", .pairs = 31, .quick_pairs = 3, .limit = SCAN_LIMIT};
+
+        snprintf(row.what, sizeof row.what, "%s", cases[i].what);
+        pile->filter = cases[i].filter;
+        bench_compare(table, row, (struct bench_side){run_scan, pile},
+                      (struct bench_side){run_count, pile}, (struct bench_side){run_plain, pile});
+    }
+}
+
 void bench_records(struct bench_table *table)
 {
     struct bench_row decoding = {.what = "decoding, one MB of records; bare: jansson",
@@ -216,6 +342,7 @@ void bench_records(struct bench_table *table)
     pile_create(&step, count, true);
     bench_compare(table, decoding, (struct bench_side){run_decode, &jobs},
                   (struct bench_side){run_jansson, &jobs}, BENCH_NO_YARDSTICK);
+    add_scans(table, &jobs);
     add_report(table, &jobs);
     add_merge(table, &step, "table");
     add_merge(table, &step, "merged");

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The cost of one tick, and of the reading in it, against the system calls that it cannot avoid. */
+/*
+ * The cost of one tick, of the reading in it and of the live page, against the system calls and
+ * loads that they cannot avoid.
+ */
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,9 +29,12 @@
 #define TICK_LIMIT 1.3
 #define READING_LIMIT 0.45
 #define LIVE_LIMIT 0.65
-#define OVERFLOW_LIMIT 20     /* for all thresholds together */
-#define NO_OVERFLOW_LIMIT 1.1 /* it is nothing; so much may look like something */
-#define LIMITS_LIMIT 1.2      /* a tick with 64 limits / one with none */
+#define READS 100000 /* of the live page */
+#define READ_LIMIT 2.0
+#define WRITE_PAUSE_NS 1000000 /* as often as anything is read at all */
+#define OVERFLOW_LIMIT 20      /* for all thresholds together */
+#define NO_OVERFLOW_LIMIT 1.1  /* it is nothing; so much may look like something */
+#define LIMITS_LIMIT 1.2       /* a tick with 64 limits / one with none */
 #define NEVER_J 1e12
 #define LEAST_STEP_UJ 400 /* in some 4 us: 100 W and more */
 #define STEP_UJ 100
@@ -240,7 +248,7 @@ static double run_live_ticks(void *context)
     });
 }
 
-void bench_live_tick(struct bench_table *table)
+static void add_live_tick(struct bench_table *table)
 {
     struct ticking ticking;
 
@@ -256,6 +264,68 @@ void bench_live_tick(struct bench_table *table)
             run_live_ticks, run_ticks);
     common_clear(&common);
     ticking_destroy(&ticking);
+}
+
+/* Reading a figure of the page while it is written, against the loads alone. */
+
+static struct apapi_live_slot slot;
+static atomic_bool stop;
+static volatile double sink; /* the reads must not be optimised away */
+
+static void *write_slot(void *unused)
+{
+    struct apapi_live_slot figures = {.flags = APAPI_LIVE_MEASURED};
+
+    while (!atomic_load(&stop)) {
+        figures.total += 1;
+        live_slot_write(&slot, &figures);
+        bench_sleep(WRITE_PAUSE_NS, 0);
+    }
+    return unused;
+}
+
+static double run_slot_read(void *unused)
+{
+    struct apapi_live_slot copy;
+
+    (void)unused;
+    BENCH_TIMED(
+        clock_thread_cpu_ns, READS, 1, if (apapi_live_read(&slot, &copy)) { sink = copy.total; });
+}
+
+static double run_slot_loads(void *unused)
+{
+    const apapi_live_word *words = (const apapi_live_word *)(const void *)&slot;
+    struct apapi_live_slot copy;
+    apapi_live_word *to = (apapi_live_word *)(void *)&copy;
+
+    (void)unused;
+    BENCH_TIMED(clock_thread_cpu_ns, READS, 1, {
+        for (size_t word = 0; word < sizeof slot / sizeof *words; word++) {
+            to[word] = __atomic_load_n(words + word, __ATOMIC_RELAXED);
+        }
+        sink = copy.total;
+    });
+}
+
+void bench_live(struct bench_table *table)
+{
+    const struct bench_row row = {.what = "live page: reading one figure",
+                                  .unit = "ns",
+                                  .pairs = 251,
+                                  .quick_pairs = 21,
+                                  .limit = READ_LIMIT};
+    pthread_t writer;
+
+    atomic_store(&stop, false);
+    if (pthread_create(&writer, NULL, write_slot, NULL)) {
+        bench_die("no thread");
+    }
+    bench_compare(table, row, (struct bench_side){run_slot_read, NULL},
+                  (struct bench_side){run_slot_loads, NULL}, BENCH_NO_YARDSTICK);
+    atomic_store(&stop, true);
+    pthread_join(writer, NULL);
+    add_live_tick(table);
 }
 
 /* A session that has the component, and a tick with its thresholds. */
