@@ -152,7 +152,6 @@ struct json_writer {
 };
 
 /* Significant digits of numbers. */
-#define JSON_EACH 17  /* different doubles are different texts */
 #define JSON_EXACT 15 /* a double keeps every decimal number with so many digits */
 #define JSON_MEASURED 9
 #define JSON_ROUGH 6
@@ -186,9 +185,6 @@ void json_put_moment(struct json_writer *json, const char *key, int64_t unix_ns)
 
 void json_put_flag(struct json_writer *json, const char *key, bool value);
 void json_put_null(struct json_writer *json, const char *key);
-
-/** A value that was read. */
-void json_put_tree(struct json_writer *json, const char *key, const struct tree_node *value);
 
 /** Something that is no JSON, as it stands, between texts: a newline. */
 void json_put_between(struct json_writer *json, const char *text);

@@ -224,13 +224,13 @@ double json_rounded(double value, int figures)
 }
 
 /* A point in every locale, and always one or an exponent: 2.0, 1e20, 1.5e-7. */
-static size_t real_text(char text[NUMBER_SIZE], double value, int figures)
+static size_t real_text(char text[NUMBER_SIZE], double value)
 {
     const char *from = text;
     char *to = text;
     bool is_real = false;
 
-    snprintf(text, NUMBER_SIZE, "%.*g", figures, value);
+    snprintf(text, NUMBER_SIZE, "%.*g", JSON_EXACT, value);
     while (*from) {
         if (*from == 'e') {
             is_real = true;
@@ -266,7 +266,7 @@ void json_put_number(struct json_writer *json, const char *key, double value, in
     }
     json_lead(json, key);
     value = figures < JSON_EXACT ? json_rounded(value, figures) : value;
-    json_put_bytes(json, text, real_text(text, value, figures > JSON_EXACT ? figures : JSON_EXACT));
+    json_put_bytes(json, text, real_text(text, value));
 }
 
 void json_put_integer(struct json_writer *json, const char *key, int64_t value)
@@ -305,59 +305,6 @@ void json_put_flag(struct json_writer *json, const char *key, bool value)
 void json_put_null(struct json_writer *json, const char *key)
 {
     json_put_word(json, key, "null");
-}
-
-static void put_node(struct json_writer *json, const char *key, const struct tree_node *node)
-{
-    switch ((enum tree_type)node->type) {
-    case TREE_NULL:
-        json_put_null(json, key);
-        break;
-    case TREE_FALSE:
-    case TREE_TRUE:
-        json_put_flag(json, key, node->type == TREE_TRUE);
-        break;
-    case TREE_INTEGER:
-        json_put_integer(json, key, node->integer);
-        break;
-    case TREE_REAL:
-        json_put_number(json, key, node->real,
-                        json_rounded(node->real, JSON_EXACT) == node->real ? JSON_EXACT
-                                                                           : JSON_EACH);
-        break;
-    case TREE_TEXT:
-        json_put_text(json, key, node->text);
-        break;
-    case TREE_ARRAY:
-        json_begin_array(json, key);
-        break;
-    case TREE_OBJECT:
-        json_begin_object(json, key);
-        break;
-    }
-}
-
-void json_put_tree(struct json_writer *json, const char *key, const struct tree_node *value)
-{
-    const struct tree_node *ends[TREE_DEPTH_MAX + 1]; /* of the arrays and objects that are open */
-    const struct tree_node *node = value, *end = value + value->span;
-    unsigned outer = json->depth, open = 0;
-
-    while (node < end && !json->error) {
-        if (json->depth > outer && !in_array(json)) {
-            key = (node++)->text;
-        }
-        put_node(json, key, node);
-        if (json->depth > outer + open) {
-            ends[open++] = node + node->span;
-        }
-        key = NULL;
-        node++;
-        while (open > 0 && node == ends[open - 1]) {
-            json_end(json);
-            open--;
-        }
-    }
 }
 
 /* --- the whole ------------------------------------------------------------------------------ */

@@ -212,22 +212,6 @@ static const struct section_key {
 #define SECTION_KEY_COUNT COUNT_OF(section_keys)
 _Static_assert(SECTION_KEY_COUNT <= CONFIG_SETTINGS_MAX, "too few settings");
 
-const char *config_section_key(size_t index, const char **key, const char **help)
-{
-    static const char *const section_help[] = {
-#define CONFIG_SECTION_KEY(section, key, check, help) help,
-#include "config/sections.def"
-#undef CONFIG_SECTION_KEY
-    };
-
-    if (index >= SECTION_KEY_COUNT) {
-        return NULL;
-    }
-    *key = section_keys[index].name;
-    *help = section_help[index];
-    return section_keys[index].section;
-}
-
 static const char *key_standard(const struct config_key *key)
 {
     switch (key->offset) {

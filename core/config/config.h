@@ -61,9 +61,6 @@ void config_set_word(struct config *config, const char *word, const struct confi
 /** Free the file's text. NULL is allowed. */
 void config_clear(struct config *config);
 
-/** Name and help of key number `index` in the sections. @return its section; NULL: no more. */
-const char *config_section_key(size_t index, const char **key, const char **help);
-
 /** @return a key in a section; NULL: the file does not have it. */
 const struct config_setting *config_setting_find(const struct config *config, const char *section,
                                                  const char *key);

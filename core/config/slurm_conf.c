@@ -60,7 +60,8 @@ char *slurm_conf_find(char *line, const char *key)
     return NULL;
 }
 
-int slurm_conf_length(const char *value)
+/* Up to the next blank. */
+static int slurm_conf_length(const char *value)
 {
     return (int)strcspn(value, BLANKS);
 }

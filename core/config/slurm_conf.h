@@ -20,9 +20,6 @@ void slurm_conf_each(const char *path, slurm_conf_line_f visit, void *context);
  */
 char *slurm_conf_find(char *line, const char *key);
 
-/** How long a value is: up to the next blank. */
-int slurm_conf_length(const char *value);
-
 /**
  * Read the name of the cluster, in lower case as in Slurm, from slurm.conf and the files that it
  * includes. Never blocks on a FIFO or a device.

@@ -27,7 +27,8 @@ void course_add(struct course *course, double value, uint64_t now_ns)
     course->last_ns = now_ns;
 }
 
-void course_count(struct course *course, double amount, uint64_t now_ns)
+/* A counter's increment since the call before; NaN: not known. */
+static void course_count(struct course *course, double amount, uint64_t now_ns)
 {
     uint64_t dt_ns = course->last_ns ? now_ns - course->last_ns : 0;
 

@@ -42,9 +42,6 @@ struct course {
 /** A gauge's value. @param now_ns  CLOCK_MONOTONIC, later than that of the value before [ns] */
 void course_add(struct course *course, double value, uint64_t now_ns);
 
-/** A counter's increment since the call before; NaN: not known. */
-void course_count(struct course *course, double amount, uint64_t now_ns);
-
 /** @return all that is known so far; without the sum of raw values. */
 struct figure course_figure(const struct course *course);
 

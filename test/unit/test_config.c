@@ -190,23 +190,6 @@ TEST(bad_lines)
     }
 }
 
-TEST(all_settings_of_sections_fit)
-{
-    static char text[8192];
-    const char *section, *key, *help;
-    struct config config;
-    size_t count = 0;
-
-    text[0] = '\0';
-    for (; (section = config_section_key(count, &key, &help)); count++) {
-        snprintf(text + strlen(text), sizeof text - strlen(text), "[%s]\n%s=x\n", section, key);
-    }
-    config = load_file(text);
-    assert_int_equal(complaint_count, 0);
-    assert_int_equal(config.setting_count, count);
-    config_clear(&config);
-}
-
 static void refused(int code, const char *hint)
 {
     struct config config;
