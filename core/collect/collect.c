@@ -222,11 +222,14 @@ static ssize_t send_some(void *cookie, const char *bytes, size_t size)
     return (ssize_t)size;
 }
 
-/* @return 0; -1: not all of the report has reached srun. So do the next two. */
-static int send_table(const struct collector *collector)
+/* @return 0; -1: not all of the report has reached srun. So does the next one. */
+static int send_step_report(const struct collector *collector)
 {
     const struct receiver *receiver = &collector->receiver;
-    char note[256], *text = NULL;
+    const cookie_io_functions_t calls = {.write = send_some};
+    static char buffer[PART_BYTES];
+    FILE *out = fopencookie(NULL, "w", calls);
+    char note[256];
     const struct apapi_table_head head = {.step = collector->step,
                                           .name = collector->name,
                                           .user_s = NAN,
@@ -235,26 +238,12 @@ static int send_table(const struct collector *collector)
                                           .note = receiver_describe(receiver, note, sizeof note),
                                           .nodes = receiver->nodes,
                                           .verbose = collector->verbose};
-    int result = apapi_table_format(receiver->merge, &head, &text, NULL);
-
-    if (result == 0 && send_some(NULL, text, strlen(text)) == 0) {
-        result = -1;
-    }
-    free(text);
-    return result;
-}
-
-static int send_step_report(const struct collector *collector)
-{
-    const cookie_io_functions_t calls = {.write = send_some};
-    static char buffer[PART_BYTES];
-    FILE *out = fopencookie(NULL, "w", calls);
     int result = -1;
 
     if (out) {
         setvbuf(out, buffer, _IOFBF, sizeof buffer);
-        result = step_report_write(&collector->step_report, collector->format, collector->step,
-                                   collector->receiver.merge, out);
+        result = step_report_write(&collector->step_report, collector->format, &head,
+                                   receiver->merge, out);
         result = ferror(out) ? -1 : result;
         result = fclose(out) == EOF ? -1 : result;
     }
@@ -268,7 +257,7 @@ static int send_report(struct collector *collector)
 
     apapi_merge_give_up(receiver->merge, "it did not answer in time");
     if (collector->format != CONFIG_NONE && receiver->silent < receiver->nodes &&
-        (collector->format == CONFIG_TABLE ? send_table : send_step_report)(collector)) {
+        send_step_report(collector)) {
         return -1;
     }
     message_start(&message, APAPI_WORD_END);

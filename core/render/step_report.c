@@ -78,9 +78,7 @@ static void put_json(const struct step_report *report, const struct apapi_merge 
         free(whole);
         apapi_record_clear(&record);
     }
-    if (merge) {
-        apapi_merge_absentees(merge, put_absent_json, writing);
-    }
+    apapi_merge_absentees(merge, put_absent_json, writing);
     fputs("\n]\n", writing->out);
 }
 
@@ -112,21 +110,7 @@ static void put_csv(const struct step_report *report, const struct apapi_merge *
         csv_put_regions(&csv, &record.regions);
         apapi_record_clear(&record);
     }
-    if (merge) {
-        apapi_merge_absentees(merge, put_absent_csv, writing);
-    }
-}
-
-static void step_report_put_merged(const struct apapi_merge *merge, struct writing *writing)
-{
-    char *line;
-
-    if (apapi_merge_encode(merge, writing->step, &line, NULL)) {
-        writing->error = errno;
-        return;
-    }
-    fprintf(writing->out, "%s\n", line);
-    free(line);
+    apapi_merge_absentees(merge, put_absent_csv, writing);
 }
 
 int step_report_add(struct apapi_merge *merge, const char *line)
@@ -142,38 +126,29 @@ int step_report_add(struct apapi_merge *merge, const char *line)
     return result;
 }
 
-static void merge_lines(const struct step_report *report, struct writing *writing)
-{
-    struct apapi_merge *merge = apapi_merge_create();
-
-    writing->error = merge ? 0 : ENOMEM;
-    for (size_t i = 0; i < report->lines.count && writing->error == 0; i++) {
-        writing->error = step_report_add(merge, report->lines.names[i]) ? errno : 0;
-    }
-    if (writing->error == 0) {
-        step_report_put_merged(merge, writing);
-    }
-    apapi_merge_destroy(merge);
-}
-
 bool step_report_needs_lines(enum config_format format)
 {
     return format == CONFIG_JSON || format == CONFIG_CSV;
 }
 
-int step_report_write(const struct step_report *report, enum config_format format, const char *step,
-                      const struct apapi_merge *merge, FILE *out)
+int step_report_write(const struct step_report *report, enum config_format format,
+                      const struct apapi_table_head *head, const struct apapi_merge *merge,
+                      FILE *out)
 {
-    struct writing writing = {.out = out, .step = step, .error = report->error};
+    struct writing writing = {.out = out, .step = head->step, .error = report->error};
+    bool table = format == CONFIG_TABLE;
+    char *text;
 
     if (format == CONFIG_CSV) {
         put_csv(report, merge, &writing);
-    } else if (format == CONFIG_MERGED && merge) {
-        step_report_put_merged(merge, &writing);
-    } else if (format == CONFIG_MERGED) {
-        merge_lines(report, &writing);
-    } else {
+    } else if (format == CONFIG_JSON) {
         put_json(report, merge, &writing);
+    } else if (table ? apapi_table_format(merge, head, &text, NULL)
+                     : apapi_merge_encode(merge, head->step, &text, NULL)) {
+        writing.error = errno;
+    } else {
+        fprintf(out, table ? "%s" : "%s\n", text);
+        free(text);
     }
     errno = writing.error;
     return writing.error ? -1 : 0;

@@ -10,8 +10,8 @@
 #include "config/config.h"
 
 /*
- * The reports for programs: a JSON array of the nodes' records, their numbers as CSV, or the merged
- * record, which has all of the step and little of each node.
+ * The report of a step: its table, or for programs a JSON array of the nodes' records, their
+ * numbers as CSV, or the merged record, which has all of the step and little of each node.
  */
 
 /** The records of a step, as lines of JSON in order of arrival. */
@@ -31,13 +31,13 @@ bool step_report_needs_lines(enum config_format format);
 
 /**
  * Write the report. Nodes without a record come last, with the reason.
- * @param format  CONFIG_JSON, CONFIG_CSV or CONFIG_MERGED
- * @param step    "17.0"
- * @param merge   of all records; knows the nodes without one; NULL: none are missing
+ * @param head   of the table; the other formats have its `step`
+ * @param merge  of all records; knows the nodes without one
  * @return 0; -1 with errno ENOMEM.
  */
-int step_report_write(const struct step_report *report, enum config_format format, const char *step,
-                      const struct apapi_merge *merge, FILE *out);
+int step_report_write(const struct step_report *report, enum config_format format,
+                      const struct apapi_table_head *head, const struct apapi_merge *merge,
+                      FILE *out);
 
 /** Free what it owns. */
 void step_report_clear(struct step_report *report);

@@ -23,6 +23,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/option_table.h"
+#include "base/text.h"
 #include "channel/channel.h"
 #include "channel/deadline.h"
 #include "config/config.h"
@@ -109,26 +110,31 @@ static struct message message;
 
 /* --- the report of a batch step ------------------------------------------------------------- */
 
-static int step_tables_one(const struct apapi_record *record, bool verbose, char **text,
-                           struct apapi_error *err)
+/* Of the step alone. @param line  its record. @return NULL: out of memory */
+static char *step_tables_one(const struct step *step, const struct apapi_record *record,
+                             const char *line)
 {
-    char step[64];
-    const struct apapi_table_head head = {.step = step,
+    char name[64], *text = NULL;
+    const struct apapi_table_head head = {.step = name,
                                           .name = record->id.name,
                                           .user_s = NAN,
                                           .system_s = NAN,
                                           .elapsed_s = NAN,
-                                          .verbose = verbose};
+                                          .verbose = packet_is_verbose(step->rules)};
     struct apapi_merge *merge = apapi_merge_create();
-    int result;
+    struct step_report step_report = {0};
+    size_t size;
+    FILE *out = merge && apapi_merge_add(merge, record) == 0 ? open_memstream(&text, &size) : NULL;
+    int result = -1;
 
-    if (!merge) {
-        return apapi_fail(err, ENOMEM, "no memory");
+    snprintf(name, sizeof name, "%u.%s", record->id.job, record->id.step);
+    step_report_keep(&step_report, line, strlen(line));
+    if (out) {
+        result = step_report_write(&step_report, step->format, &head, merge, out);
     }
-    snprintf(step, sizeof step, "%u.%s", record->id.job, record->id.step);
-    result = apapi_merge_add(merge, record) ? -1 : apapi_table_format(merge, &head, text, err);
+    step_report_clear(&step_report);
     apapi_merge_destroy(merge);
-    return result;
+    return text_of_stream(out, &text, result);
 }
 
 /* The table of the whole job. @return NULL: none. */
@@ -145,15 +151,18 @@ static char *step_tables_job(struct sampler *sampler, const struct apapi_record 
                        step->job_nodelist);
 }
 
-/* The table of the batch step, followed by the job's. */
-static char *step_tables_all(struct sampler *sampler, const struct apapi_record *record)
+/* The table of the batch step, followed by the job's; the other formats are of the step alone. */
+static char *step_tables_text(struct sampler *sampler, const struct apapi_record *record,
+                              const char *line)
 {
-    char *job = step_tables_job(sampler, record), *step = NULL, *both = NULL;
+    bool table = sampler->step.format == CONFIG_TABLE;
+    char *job = table ? step_tables_job(sampler, record) : NULL, *step, *both = NULL;
 
     if (job && (sampler->step.job_only || sampler->step.job_one)) {
         return job;
     }
-    if (step_tables_one(record, packet_is_verbose(sampler->step.rules), &step, NULL)) {
+    step = step_tables_one(&sampler->step, record, line);
+    if (!step) {
         return job;
     }
     if (job && asprintf(&both, "%s%s", step, job) >= 0) {
@@ -162,28 +171,6 @@ static char *step_tables_all(struct sampler *sampler, const struct apapi_record 
     }
     free(job);
     return step;
-}
-
-static char *step_tables_text(struct sampler *sampler, const struct apapi_record *record,
-                              const char *line)
-{
-    struct step_report step_report = {0};
-    char step[64], *text = NULL;
-    size_t size;
-    FILE *out;
-
-    if (sampler->step.format == CONFIG_TABLE) {
-        return step_tables_all(sampler, record);
-    }
-    out = open_memstream(&text, &size);
-    if (out) {
-        snprintf(step, sizeof step, "%u.%s", record->id.job, record->id.step);
-        step_report_keep(&step_report, line, strlen(line));
-        step_report_write(&step_report, sampler->step.format, step, NULL, out);
-        step_report_clear(&step_report);
-        fclose(out);
-    }
-    return text;
 }
 
 /* --- the share of the node ------------------------------------------------------------------ */

@@ -592,24 +592,17 @@ static int await_listed(struct merging *merging)
 
 static int step_write(const struct merging *merging, enum config_format format)
 {
-    struct apapi_table_head head = {.name = merging->first.name,
-                                    .user_s = NAN,
-                                    .system_s = NAN,
-                                    .elapsed_s = NAN,
-                                    .verbose = merging->query->verbose};
-    char step[64], *text;
+    bool named = format != CONFIG_TABLE || merging->first.job != APAPI_UNKNOWN;
+    char step[64];
+    const struct apapi_table_head head = {.step = named ? step : NULL,
+                                          .name = merging->first.name,
+                                          .user_s = NAN,
+                                          .system_s = NAN,
+                                          .elapsed_s = NAN,
+                                          .verbose = merging->query->verbose};
 
     snprintf(step, sizeof step, "%u.%s", merging->first.job, merging->first.step);
-    if (format == CONFIG_TABLE) {
-        head.step = merging->first.job == APAPI_UNKNOWN ? NULL : step;
-        if (apapi_table_format(merging->merge, &head, &text, NULL)) {
-            return -1;
-        }
-        fputs(text, stdout);
-        free(text);
-        return 0;
-    }
-    return step_report_write(&merging->report, format, step, merging->merge, stdout);
+    return step_report_write(&merging->report, format, &head, merging->merge, stdout);
 }
 
 static int step_print(struct merging *merging)
