@@ -83,9 +83,8 @@
  *     total           from apapi-sampler, every TOTALS_MS if srun wants totals; payload: "RUN
  *                     ELAPSED_NS JOULES JOB", see limit/totals.h. apapi-collect answers with
  *                     "budget JOULES USED_JOULES", the least budget and the sum of all nodes,
- *                     then a line for each crossing of a limit, "UNIX_NS
- *                     JOULES\tLIMIT\tACTION\tRESULT[\tCOUNT]", and closes the connection.
- *                     Unknown lines are ignored
+ *                     then a line with the crossings of limits, as a record that has no more,
+ *                     and closes the connection. Unknown lines are ignored
  *
  *   apapi-collect to the process that makes the table of a whole job: apapi-sampler of the batch
  *   step, or apapi-collect of salloc; over a stream socket of this machine, as above:

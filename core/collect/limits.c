@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <math.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -92,8 +91,7 @@ static void limits_add_job(struct collect_limits *limits, uint32_t job)
 static void limits_answer(struct collect_limits *limits, int fd)
 {
     double least_j = INFINITY;
-    char text[8192];
-    size_t length = 0;
+    char text[64], *crossed = crossings_encode(&limits->crossings);
 
     for (size_t i = 0; i < limits->crossings.limits.count; i++) {
         const struct limit *limit = &limits->crossings.limits.limits[i];
@@ -103,11 +101,14 @@ static void limits_answer(struct collect_limits *limits, int fd)
         }
     }
     if (isfinite(least_j)) {
-        length = (size_t)snprintf(text, sizeof text, APAPI_ANSWER_BUDGET "%.9g %.9g\n", least_j,
-                                  limit_sum_total_j(&limits->sum, deadline_now()));
+        snprintf(text, sizeof text, APAPI_ANSWER_BUDGET "%.9g %.9g\n", least_j,
+                 limit_sum_total_j(&limits->sum, deadline_now()));
+        send(fd, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
     }
-    length += crossings_write(&limits->crossings, text + length, sizeof text - length);
-    send(fd, text, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (crossed) {
+        send(fd, crossed, strlen(crossed), MSG_DONTWAIT | MSG_NOSIGNAL);
+    }
+    free(crossed);
 }
 
 static void limits_take_total(void *context, const struct delivery *delivery, int fd)

@@ -2,13 +2,11 @@
 #include "limit/crossings.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/text.h"
 
 #define HALF (APAPI_CROSSINGS_MAX / 2)
 #define LATE_NS (2 * NS_PER_S) /* for scancel: then the first attempt has failed */
@@ -242,23 +240,24 @@ void crossings_end(struct crossings *crossings)
 
 /* --- elsewhere -------------------------------------------------------------------------------- */
 
-int crossings_copy(struct crossings *crossings, struct apapi_record *record)
+/* Of an order to scancel that has no answer in time, the result says so. */
+static int crossings_copy_kept(struct crossings *crossings, struct apapi_record *record)
 {
-    struct order_answer answer;
+    uint64_t now_ns = clock_monotonic_ns();
     bool failed;
 
-    if (!crossings->open) {
-        return 0;
-    }
-    while (actor_hear(&crossings->actor, &answer)) {
-        crossings_note(&answer, crossings);
-    }
     pthread_mutex_lock(&crossings->mutex);
     record->crossing =
         crossings->count > 0 ? calloc(crossings->count, sizeof *record->crossing) : NULL;
     record->crossing_count = record->crossing ? crossings->count : 0;
     for (size_t i = 0; i < record->crossing_count; i++) {
-        record->crossing[i] = crossings->kept[i].crossing;
+        const struct crossings_kept *kept = &crossings->kept[i];
+        struct apapi_crossing *crossing = &record->crossing[i];
+
+        *crossing = kept->crossing;
+        if (!*crossing->result && kept->asked_ns && now_ns > kept->asked_ns + LATE_NS) {
+            strcpy(crossing->result, "not sent yet");
+        }
     }
     record->crossings = crossings->total;
     failed = record->crossing_count < crossings->count;
@@ -266,86 +265,55 @@ int crossings_copy(struct crossings *crossings, struct apapi_record *record)
     return failed ? -1 : 0;
 }
 
-size_t crossings_write(const struct crossings *crossings, char *text, size_t size)
+int crossings_copy(struct crossings *crossings, struct apapi_record *record)
 {
-    uint64_t now_ns = clock_monotonic_ns();
-    size_t length = 0;
-    char count[24];
+    struct order_answer answer;
 
-    for (size_t i = 0; i < crossings->count; i++) {
-        const struct crossings_kept *kept = &crossings->kept[i];
-        const struct apapi_crossing *one = &kept->crossing;
-        bool late = kept->asked_ns && now_ns > kept->asked_ns + LATE_NS;
-        const char *result = *one->result || !late ? one->result : "not sent yet";
-        int added;
-
-        snprintf(count, sizeof count, "\t%" PRIu64, one->count);
-        added =
-            snprintf(text + length, size - length, "%" PRId64 " %.9g\t%s\t%s\t%s%s\n", one->unix_ns,
-                     one->value, one->threshold, one->action, result, one->count > 1 ? count : "");
-        if (added < 0 || (size_t)added >= size - length) {
-            break;
-        }
-        length += (size_t)added;
+    if (!crossings->open) {
+        return 0;
     }
-    text[length] = '\0';
-    return length;
+    while (actor_hear(&crossings->actor, &answer)) {
+        crossings_note(&answer, crossings);
+    }
+    return crossings_copy_kept(crossings, record);
 }
 
-/* "UNIX_NS JOULES\tLIMIT\tACTION\tRESULT[\tCOUNT]" */
-static int crossings_read_line(char *line, struct apapi_crossing *crossing)
+char *crossings_encode(struct crossings *crossings)
 {
-    struct whole_number unix_ns, count = {.value = 1};
-    struct real_number value;
-    char *rest, *parts[3];
+    struct apapi_record record = {.id.node = "-"};
+    char *line = NULL;
 
-    if (whole_number_parse(line, &unix_ns) || unix_ns.negative || unix_ns.value > INT64_MAX ||
-        *unix_ns.rest != ' ' || real_number_parse(unix_ns.rest + 1, &value) ||
-        *value.rest != '\t') {
-        return -1;
+    if (crossings->total > 0 && crossings_copy_kept(crossings, &record) == 0) {
+        apapi_record_encode(&record, &line, NULL);
     }
-    rest = strchr(line, '\t') + 1;
-    for (size_t i = 0; i < 3; i++) {
-        parts[i] = rest ? strsep(&rest, "\t") : NULL;
-    }
-    if (!parts[2] || (rest && (whole_number_parse(rest, &count) || count.negative))) {
-        return -1;
-    }
-    *crossing = (struct apapi_crossing){
-        .unix_ns = (int64_t)unix_ns.value, .value = value.value, .unit = "J", .count = count.value};
-    snprintf(crossing->threshold, sizeof crossing->threshold, "%s", parts[0]);
-    snprintf(crossing->action, sizeof crossing->action, "%s", parts[1]);
-    snprintf(crossing->result, sizeof crossing->result, "%s", parts[2]);
-    return 0;
+    free(record.crossing);
+    return line;
 }
 
-static void crossings_insert(struct apapi_record *record, const struct apapi_crossing *crossing)
+static int crossings_compare(const void *a, const void *b)
 {
-    size_t index = record->crossing_count;
+    const struct apapi_crossing *left = a, *right = b;
+
+    return (left->unix_ns > right->unix_ns) - (left->unix_ns < right->unix_ns);
+}
+
+void crossings_decode(const char *line, struct apapi_record *record)
+{
+    struct apapi_record more;
     struct apapi_crossing *grown;
+    size_t room = APAPI_CROSSINGS_MAX - record->crossing_count;
 
-    record->crossings++;
-    grown = index < APAPI_CROSSINGS_MAX ? reallocarray(record->crossing, index + 1, sizeof *grown)
-                                        : NULL;
-    if (!grown) {
+    if (apapi_record_decode(line, strcspn(line, "\n"), &more, NULL)) {
         return;
     }
-    record->crossing = grown;
-    record->crossing_count++;
-    for (; index > 0 && grown[index - 1].unix_ns > crossing->unix_ns; index--) {
-        grown[index] = grown[index - 1];
+    room = more.crossing_count < room ? more.crossing_count : room;
+    grown = reallocarray(record->crossing, record->crossing_count + room, sizeof *grown);
+    if (room > 0 && grown) {
+        memcpy(grown + record->crossing_count, more.crossing, room * sizeof *grown);
+        record->crossing = grown;
+        record->crossing_count += room;
+        qsort(grown, record->crossing_count, sizeof *grown, crossings_compare);
     }
-    grown[index] = *crossing;
-}
-
-void crossings_read(struct apapi_record *record, const char *lines)
-{
-    struct apapi_crossing crossing;
-    char line[1024];
-
-    while (text_next_line(&lines, line, sizeof line)) {
-        if (crossings_read_line(line, &crossing) == 0) {
-            crossings_insert(record, &crossing);
-        }
-    }
+    record->crossings += more.crossings;
+    apapi_record_clear(&more);
 }

@@ -79,12 +79,12 @@ int crossings_copy(struct crossings *crossings, struct apapi_record *record);
 void crossings_end(struct crossings *crossings);
 
 /**
- * Write those that are kept as the answer to a total, see channel.h.
- * @return the length of the text; lines that have no room are left out
+ * Write those that are kept as a record, for the answer to a total.
+ * @return one line without a newline, for free(); NULL: there are none, or there is no memory
  */
-size_t crossings_write(const struct crossings *crossings, char *text, size_t size);
+char *crossings_encode(struct crossings *crossings);
 
-/** Add such lines to a record, in the order of time. What is malformed is left out. */
-void crossings_read(struct apapi_record *record, const char *lines);
+/** Add those of such a line to a record, in the order of time. A malformed one is left out. */
+void crossings_decode(const char *line, struct apapi_record *record);
 
 #endif

@@ -38,7 +38,7 @@ struct limits {
     uint64_t send_ns;  /* when the next one is due */
     uint64_t run;      /* tells this measurement from others of the node */
     struct task sending;
-    char payload[LIMIT_REPORT_SIZE], answer[8192]; /* used by `sending` while it runs */
+    char payload[LIMIT_REPORT_SIZE], answer[32768]; /* used by `sending` while it runs */
 };
 
 /**
