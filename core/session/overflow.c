@@ -291,14 +291,13 @@ static bool overflow_look(const struct overflows *overflows, struct overflow_wat
     return fresh && limit_look(&watch->limits, &value);
 }
 
-/* Crossings that wait stay first in the order of the calls, and are reported with this. */
-static void overflow_note(struct overflows *overflows, struct overflow_slot *slot, uint64_t seen_ns)
+/* Crossings that wait are reported with this. */
+static void overflow_note(struct overflow_slot *slot, uint64_t crossed, uint64_t seen_ns)
 {
-    const struct limit_crossing *crossing = &slot->limit.crossing;
+    struct limit_crossing *crossing = &slot->limit.crossing;
     struct apapi_overflow_crossing *news = &slot->news;
 
     if (news->count == 0) {
-        slot->order = overflows->order++;
         news->first_ns = crossing->first_ns;
         news->vector = 0;
     }
@@ -307,28 +306,22 @@ static void overflow_note(struct overflows *overflows, struct overflow_slot *slo
     news->seen_value = (double)slot->watch->limits.last * slot->scale;
     news->time_ns = crossing->time_ns;
     news->seen_ns = seen_ns;
+    news->vector |= crossed;
+    crossing->count = 0;
 }
 
-/* In the order of their times. */
 static void overflow_note_all(struct overflows *overflows, uint64_t seen_ns)
 {
-    struct overflow_slot *slots = overflows->slots, *next;
+    struct overflow_slot *slots = overflows->slots;
     uint64_t crossed = 0;
 
     for (size_t i = 0; i < APAPI_OVERFLOW_MAX; i++) {
         crossed |= (uint64_t)(slots[i].limit.crossing.count > 0) << i;
     }
-    for (uint64_t left = crossed; left; left &= ~(UINT64_C(1) << (next - slots))) {
-        next = &slots[__builtin_ctzll(left)];
-        for (struct overflow_slot *slot = next + 1; slot < slots + APAPI_OVERFLOW_MAX; slot++) {
-            next = slot->limit.crossing.count > 0 &&
-                           slot->limit.crossing.first_ns < next->limit.crossing.first_ns
-                       ? slot
-                       : next;
+    for (size_t i = 0; i < APAPI_OVERFLOW_MAX; i++) {
+        if (slots[i].limit.crossing.count > 0) {
+            overflow_note(&slots[i], crossed, seen_ns);
         }
-        overflow_note(overflows, next, seen_ns);
-        next->news.vector |= crossed;
-        next->limit.crossing.count = 0;
     }
     sem_post(&overflows->semaphore);
 }

@@ -50,7 +50,6 @@ struct overflow_slot {
     struct limit_state limit;
     double scale;                        /* a value times this is in the event's unit */
     struct apapi_overflow_crossing news; /* that its handler was not told; `count` 0: none */
-    uint64_t order;                      /* of the first of them, among those of all thresholds */
     struct overflow_cpu *cpu;            /* OVERFLOW_CPU */
     struct apapi_overflow what;          /* as it was set, without its texts */
     char event[APAPI_NAME_SIZE];
@@ -88,7 +87,6 @@ struct overflows {
     size_t watch_count; /* of them that have been in use */
     struct feed feeds[APAPI_DOMAINS];
     struct overflow_domain domains[APAPI_DOMAINS]; /* the first has the sum of the node */
-    uint64_t order;                                /* crossings so far */
     struct session_clock *clock;
     void (*hold)(void *owner, bool more); /* the thread begins to use all this, or has ended */
     void *owner;

@@ -183,28 +183,34 @@ static struct apapi_overflow_crossing overflow_cpu_take(struct overflow_cpu *cpu
 
 /* --- handlers --------------------------------------------------------------------------------- */
 
-/* @return the threshold with the oldest crossing of readings, or else by PAPI; NULL: none. */
+/* @return when the first crossing was that is not told yet; UINT64_MAX: there is none */
+static uint64_t overflow_first_ns(const struct overflow_slot *slot)
+{
+    const struct overflow_interrupt *next = overflow_cpu_next(slot->cpu);
+
+    return slot->news.count > 0 ? slot->news.first_ns : next ? next->time_ns : UINT64_MAX;
+}
+
+/* @return the threshold with the oldest crossing; NULL: none. */
 static struct overflow_slot *overflow_oldest(struct overflows *overflows)
 {
-    struct overflow_slot *oldest = NULL, *counted = NULL;
+    struct overflow_slot *oldest = NULL;
+    uint64_t oldest_ns = UINT64_MAX;
 
     for (size_t i = 0; i < APAPI_OVERFLOW_MAX; i++) {
-        struct overflow_slot *slot = &overflows->slots[i];
-        const struct overflow_interrupt *next = overflow_cpu_next(slot->cpu);
+        uint64_t first_ns = overflow_first_ns(&overflows->slots[i]);
 
-        if (slot->news.count > 0 && (!oldest || slot->order < oldest->order)) {
-            oldest = slot;
-        }
-        if (next && (!counted || next->time_ns < overflow_cpu_next(counted->cpu)->time_ns)) {
-            counted = slot;
+        if (first_ns < oldest_ns) {
+            oldest_ns = first_ns;
+            oldest = &overflows->slots[i];
         }
     }
-    return oldest ? oldest : counted;
+    return oldest;
 }
 
 static void overflow_free_if_left(struct overflow_slot *slot)
 {
-    if (slot->state == OVERFLOW_LEAVING && slot->news.count == 0 && !overflow_cpu_next(slot->cpu)) {
+    if (slot->state == OVERFLOW_LEAVING && overflow_first_ns(slot) == UINT64_MAX) {
         overflow_free_slot(slot);
     }
 }

@@ -333,7 +333,6 @@ int overflow_change(struct sampling *sampling, int number, double threshold,
     slot = overflow_slot(overflows, number);
     if (slot) { /* crossings before are still told */
         changed.news = slot->news;
-        changed.order = slot->order;
         overflow_unwatch(slot);
         *slot = changed;
         overflow_watch(overflows, slot);
