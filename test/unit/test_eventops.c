@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
 #include <locale.h>
 
 #include "config/definitions.h"
@@ -36,11 +37,27 @@ static const char *with_field(int number, const char *value)
     return line;
 }
 
+/* What it means: "OPERATION STATS/STATS RANGE, TYPE UNIT FACTOR, TYPE UNIT FACTOR, KIND DOMAIN". */
+static const char *meaning(const struct apapi_definition *d)
+{
+    static char text[256];
+
+    snprintf(text, sizeof text, "%d %u/%u %s%s %" PRIu64 ", %s %s %.10g, %s %s %.10g, %s %s",
+             (int)d->operation, d->values[0].stats, d->values[1].stats,
+             d->raw_units ? "raw" : "auto", d->accumulates ? "+" : "", d->range_max,
+             d->values[0].type, d->values[0].unit, d->values[0].factor, d->values[1].type,
+             d->values[1].unit, d->values[1].factor, d->has_kind ? apapi_kind_name(d->kind) : "-",
+             !d->has_domain                   ? "-"
+             : d->domain == APAPI_DOMAIN_NONE ? "none"
+                                              : apapi_domain_name(d->domain));
+    return text;
+}
+
 TEST(a_line_means_what_it_says)
 {
-    struct apapi_eventops *ops = parse("a:::b,APAPI_OP1_DIV_DIFF_TIME,APAPI_STAT_ACC,"
-                                       "APAPI_STAT_MIN|APAPI_STAT_AVG,0x7fffffff8000,energy,Ws,"
-                                       "2147483648.0,power,W,2.147483648\n");
+    DESTROYED struct apapi_eventops *ops =
+        parse("a:::b,APAPI_OP1_DIV_DIFF_TIME,APAPI_STAT_ACC,APAPI_STAT_MIN|APAPI_STAT_AVG,"
+              "0x7fffffff8000,energy,Ws,2147483648.0,power,W,2.147483648\n");
     const struct apapi_definition *d = apapi_eventops_at(ops, 0);
 
     assert_int_equal(apapi_eventops_count(ops), 1);
@@ -49,98 +66,72 @@ TEST(a_line_means_what_it_says)
     assert_int_equal(d->operation, APAPI_OP1_DIV_DIFF_TIME);
     assert_int_equal(d->values[0].stats, APAPI_STAT_ACC);
     assert_int_equal(d->values[1].stats, APAPI_STAT_MIN | APAPI_STAT_AVG);
-    assert_true(d->raw_units && d->accumulates);
-    assert_int_equal(d->range_max, 0x7fffffff8000);
-    assert_string_equal(d->values[0].type, "energy");
-    assert_string_equal(d->values[0].unit, "Ws");
-    assert_true(d->values[0].factor == 2147483648.0);
-    assert_string_equal(d->values[1].type, "power");
-    assert_string_equal(d->values[1].unit, "W");
-    assert_true(d->values[1].factor == 2.147483648);
-    assert_false(d->has_kind || d->has_domain);
+    assert_contains(meaning(d),
+                    " raw+ 140737488322560, energy Ws 2147483648, power W 2.147483648, - -");
     assert_null(apapi_eventops_at(ops, 1));
     assert_int_equal(reported.warnings, 0);
-    apapi_eventops_destroy(ops);
 }
 
-TEST(maxima)
+TEST(each_field)
 {
     static const struct {
-        const char *text;
-        bool raw, accumulates;
-        uint64_t range;
+        int field;
+        const char *value, *means;
         size_t warnings;
-    } maxima[] = {
-        {"0", true, false, 0, 0},     {"0xFF", true, true, 255, 0},
-        {"010", true, true, 8, 0},    {"1E9", true, true, 1, 1}, /* as in the original */
-        {"0x", true, false, 0, 1},    {"12 34", true, true, 12, 1},
-        {"-1", true, true, 0, 0},     {"0xffffffffffffffff", true, true, UINT64_MAX, 0},
-        {"auto", false, false, 0, 0}, {"\t auto ", false, false, 0, 0},
+    } cases[] = {
+        {4, "APAPI_STAT_NO", "/0 ", 0},
+        {4, "APAPI_STAT_ALL", "/15 ", 0},
+        {4, "APAPI_STAT_MIN|", "/1 ", 0},
+        {4, "APAPI_STAT_NO|APAPI_STAT_ACC", "/8 ", 0},
+        {4, "APAPI_STAT_MAX|APAPI_STAT_MAX", "/2 ", 0},
+        {4, " APAPI_STAT_MIN | APAPI_STAT_AVG ", "/5 ", 0},
+        {5, "0", " raw 0,", 0},
+        {5, "0xFF", " raw+ 255,", 0},
+        {5, "010", " raw+ 8,", 0},
+        {5, "1E9", " raw+ 1,", 1}, /* as in the original */
+        {5, "0x", " raw 0,", 1},
+        {5, "12 34", " raw+ 12,", 1},
+        {5, "-1", " raw+ 0,", 0},
+        {5, "0xffffffffffffffff", " raw+ 18446744073709551615,", 0},
+        {5, "\t auto ", " auto 0,", 0},
+        {7, "\xc2\xb0", " \xc2\xb0 ", 0},
+        {7, "\xb0\x1b[m", " ??[m ", 1},
+        {7, "\xc0\xaf\xed\xa0\x80\xf4\x90\x80\x80", " ????????? ", 1}, /* no code points */
+        {7, " ", "speed  1,", 0},
+        {8, "1E3", "% 1000,", 0},
+        {8, "-2", "% -2,", 0},
+        {8, "0x1p4", "% 16,", 0},
+        {8, ".5", "% 0.5,", 0},
+        {8, "1.5kg", "% 1.5,", 1},
+        {8, "0", "% nan,", 1},
+        {8, "inf", "% nan,", 1},
+        {11, "0", "NULL NULL nan,", 0}, /* a value that is not used */
+        {11, "1,energy,package", ", energy package", 0},
+        {11, "1, power , gpu\r", ", power gpu", 0},
+        {11, "1,-,none", ", - none", 0},
+        {11, "1", ", - -", 0},
     };
 
-    for (size_t i = 0; i < COUNT_OF(maxima); i++) {
-        DESTROYED struct apapi_eventops *ops = parse(with_field(5, maxima[i].text));
-        const struct apapi_definition *d = apapi_eventops_at(ops, 0);
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        DESTROYED struct apapi_eventops *ops = parse(with_field(cases[i].field, cases[i].value));
 
-        fail_if(!d || d->raw_units != maxima[i].raw || d->accumulates != maxima[i].accumulates ||
-                    d->range_max != maxima[i].range || reported.warnings != maxima[i].warnings,
-                "'%s': %s", maxima[i].text, reported.text);
+        fail_if(!ops, "'%s': %s", cases[i].value, reported.text);
+        assert_contains(meaning(apapi_eventops_at(ops, 0)), cases[i].means);
+        assert_int_equal(reported.warnings, cases[i].warnings);
     }
 }
 
-TEST(statistics)
+TEST(bad_statistics)
 {
-    static const struct {
-        const char *text;
-        unsigned stats;
-    } good[] = {
-        {"APAPI_STAT_NO", APAPI_STAT_NO},
-        {"APAPI_STAT_ALL", 15},
-        {"APAPI_STAT_MIN|", APAPI_STAT_MIN},
-        {"APAPI_STAT_NO|APAPI_STAT_ACC", APAPI_STAT_ACC},
-        {"APAPI_STAT_MAX|APAPI_STAT_MAX", APAPI_STAT_MAX},
-        {" APAPI_STAT_MIN | APAPI_STAT_AVG ", APAPI_STAT_MIN | APAPI_STAT_AVG},
-    };
     static const char *const bad[] = {
-        "|APAPI_STAT_MIN", "APAPI_STAT_MIN||APAPI_STAT_MAX", "|",           "APAPI_STAT_MIN||",
-        "apapi_stat_min",  "APAPI_STAT_MIN APAPI_STAT_MAX",  "APAPI_STAT_", "APAPI_STAT_MINI",
-    };
+        "|APAPI_STAT_MIN", "APAPI_STAT_MIN||APAPI_STAT_MAX", "|",
+        "apapi_stat_min",  "APAPI_STAT_MIN APAPI_STAT_MAX",  "APAPI_STAT_MINI"};
 
-    for (size_t i = 0; i < COUNT_OF(good); i++) {
-        DESTROYED struct apapi_eventops *ops = parse(with_field(4, good[i].text));
-
-        assert_non_null(ops);
-        assert_int_equal(apapi_eventops_at(ops, 0)->values[1].stats, good[i].stats);
-    }
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         assert_null(parse(with_field(3, bad[i])));
         assert_contains(reported.text, "field 3 (statistics of value0): expected APAPI_STAT_NO");
         assert_contains(reported.text, bad[i]);
     }
-}
-
-TEST(factors)
-{
-    static const struct {
-        const char *text;
-        double factor;
-        size_t warnings;
-    } factors[] = {
-        {"1E3", 1000, 0},  {"-2", -2, 0}, {"0x1p4", 16, 0}, {".5", 0.5, 0},
-        {"1.5kg", 1.5, 1}, {"0", NAN, 1}, {"inf", NAN, 1},  {"nan", NAN, 1},
-    };
-
-    for (size_t i = 0; i < COUNT_OF(factors); i++) {
-        DESTROYED struct apapi_eventops *ops = parse(with_field(8, factors[i].text));
-        double factor;
-
-        assert_non_null(ops);
-        factor = apapi_eventops_at(ops, 0)->values[0].factor;
-        assert_true(isnan(factors[i].factor) ? isnan(factor) : factor == factors[i].factor);
-        assert_int_equal(reported.warnings, factors[i].warnings);
-    }
-    apapi_eventops_destroy(parse(with_field(11, "0"))); /* a value that is not used */
-    assert_int_equal(reported.warnings, 0);
 }
 
 TEST(numbers_do_not_depend_on_the_locale_or_an_old_errno)
@@ -155,29 +146,6 @@ TEST(numbers_do_not_depend_on_the_locale_or_an_old_errno)
     setlocale(LC_ALL, "C");
     assert_non_null(ops);
     assert_true(apapi_eventops_at(ops, 0)->values[0].factor == 2.5);
-}
-
-TEST(kind_and_domain)
-{
-    static const struct {
-        const char *text;
-        bool has_kind, has_domain;
-        int kind, domain;
-    } good[] = {
-        {BASE ",energy,package", true, true, APAPI_KIND_ENERGY, APAPI_DOMAIN_PACKAGE},
-        {BASE ", power , gpu\r", true, true, APAPI_KIND_POWER, APAPI_DOMAIN_GPU},
-        {BASE ",-,none", false, true, 0, APAPI_DOMAIN_NONE},
-        {BASE, false, false, 0, 0},
-    };
-
-    for (size_t i = 0; i < COUNT_OF(good); i++) {
-        DESTROYED struct apapi_eventops *ops = parse(good[i].text);
-        const struct apapi_definition *d = apapi_eventops_at(ops, 0);
-
-        fail_if(!d || d->has_kind != good[i].has_kind || d->has_domain != good[i].has_domain ||
-                    (int)d->kind != good[i].kind || (int)d->domain != good[i].domain,
-                "%s: %s", good[i].text, reported.text);
-    }
 }
 
 /* As the original's own files test_csvs: what each field must have. */
@@ -286,28 +254,6 @@ TEST(the_first_that_fits_counts)
 
         assert_int_equal(d ? d->line : 0, found[i].line);
     }
-}
-
-TEST(units_become_printable)
-{
-    struct apapi_eventops *ops = parse(with_field(7, "\xc2\xb0"
-                                                     "C"));
-
-    assert_string_equal(apapi_eventops_at(ops, 0)->values[0].unit, "\xc2\xb0"
-                                                                   "C");
-    assert_int_equal(reported.warnings, 0);
-    apapi_eventops_destroy(ops);
-    ops = parse(with_field(7, "\xb0"
-                              "C\x1b[m"));
-    assert_string_equal(apapi_eventops_at(ops, 0)->values[0].unit, "?C?[m");
-    assert_int_equal(reported.warnings, 1);
-    apapi_eventops_destroy(ops);
-    ops = parse(with_field(7, "\xc0\xaf\xed\xa0\x80\xf4\x90\x80\x80")); /* no code points */
-    assert_string_equal(apapi_eventops_at(ops, 0)->values[0].unit, "?????????");
-    apapi_eventops_destroy(ops);
-    ops = parse(with_field(7, " "));
-    assert_string_equal(apapi_eventops_at(ops, 0)->values[0].unit, "");
-    apapi_eventops_destroy(ops);
 }
 
 TEST(lines_that_never_end)
