@@ -229,15 +229,6 @@ CLEANED(why_there_is_nothing)
     }
 }
 
-CLEANED(without_the_kernels_driver_amds_libraries_are_left_alone)
-{
-    write_spec("gpu\n");
-    setenv("APAPI_SYSROOT", "/nonexistent", 1);
-    assert_not_opened(&rocm_smi, ENODEV, "there is no /sys/class/kfd");
-    assert_not_opened(&amd_smi, ENODEV, "there is no /sys/class/kfd");
-    setenv("APAPI_SYSROOT", tree.root, 1);
-}
-
 CLEANED(a_mig_part_stands_for_the_whole_gpu)
 {
     static const char *const lists[] = {"MIG-0123", "MIG-GPU-00000001/3/0"};

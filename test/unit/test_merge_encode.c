@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a merged record says of the records of a step. */
-#include "sum/merge.h"
-#include "unit/unit.h"
+#include "unit/merge_fixture.h"
 
 /* A record of node n1, n2 or n3, whose first reading is at 00:16:40 and so many seconds. */
 #define NAMED(node, seconds, domains, components, more, trust)                                     \
@@ -30,25 +29,12 @@
     "\"elapsed_s\":4,\"complete\":true,\"timeline\":{\"bin_s\":1,\"package\":{\"unit_j\":100,"     \
     "\"n\":" n "}},"
 
-static struct apapi_merge *merge; /* of the test */
-
-static void make_merge(void)
-{
-    merge = apapi_merge_create();
-    assert_non_null(merge);
-}
-
-static void free_merge(void)
-{
-    apapi_merge_destroy(merge);
-}
-
-static void add(const char *line)
+static void add_line(const char *line)
 {
     struct apapi_record record;
 
     fail_if(apapi_record_decode(line, strlen(line), &record, &why), "%s: %s", why.text, line);
-    assert_int_equal(apapi_merge_add(merge, &record), 0);
+    add(&record);
     apapi_record_clear(&record);
 }
 
@@ -121,25 +107,15 @@ static const struct {
                  NAMED("n2", 1, DOMAIN("package", 2000, 500, ""), "", USUAL, COVERED)},
      .said = {"\"merged\""},
      .unsaid = {"timeline", "bin_s", "max_w\":1000"}},
-    /* hostile texts stay texts */
-    {.records =
-         {NAMED("\\\"}],\\\"job\\\":0,", 0, "", "",
-                "\"elapsed_s\":1,\"complete\":false,\"reason\":\"\\\"}],\\\"job\\\":0,\",", ""),
-          NAMED("a\\u001b[31m\\nb\\\\", 1, "", "",
-                "\"elapsed_s\":1,\"complete\":false,\"reason\":\"a\\u001b[31m\\nb\\\\\",", ""),
-          NAMED("{}", 2, "", "", "\"elapsed_s\":1,\"complete\":false,\"reason\":\"{}\",", "")},
-     .said = {"\"incomplete\":[{\"node\":\"\\\"}],\\\"job\\\":0,\",\"reason\":\"\\\"}],\\\"job\\\":"
-              "0,\"},{\"node\":\"a\\u001B[31m\\nb\\\\\",\"reason\":\"a\\u001B[31m\\nb\\\\\"},{"
-              "\"node\":\"{}\",\"reason\":\"{}\"}]"}},
 };
 
-TEST_WITH(a_merged_record_says_what_its_records_say, make_merge, free_merge)
+MERGED(a_merged_record_says_what_its_records_say)
 {
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         FREED char *line = NULL;
 
         for (size_t k = 0; k < 3 && cases[i].records[k]; k++) {
-            add(cases[i].records[k]);
+            add_line(cases[i].records[k]);
         }
         assert_int_equal(apapi_merge_encode(merge, NULL, &line, NULL), 0);
         assert_null(strchr(line, '\n'));
@@ -149,12 +125,11 @@ TEST_WITH(a_merged_record_says_what_its_records_say, make_merge, free_merge)
         for (size_t k = 0; k < 4 && cases[i].unsaid[k]; k++) {
             fail_if(strstr(line, cases[i].unsaid[k]), "case %zu: %s", i, line);
         }
-        free_merge();
-        make_merge();
+        renew_merge();
     }
 }
 
-TEST_WITH(without_any_record_it_says_which_step, make_merge, free_merge)
+MERGED(without_any_record_it_says_which_step)
 {
     static const char *const others[] = {NULL, "", "17", "x.0", "0.0", "4294967295.0", "1+2.0"};
     FREED char *line = NULL;

@@ -21,6 +21,11 @@ static void close_ends(void)
     close(ends[1]);
 }
 
+static uint64_t patience(void)
+{
+    return deadline_now() + 120000 * DEADLINE_MS;
+}
+
 #define WITH_ENDS(name) TEST_WITH(name, connect_ends, close_ends)
 
 WITH_ENDS(texts_and_pairs_arrive)
@@ -30,8 +35,8 @@ WITH_ENDS(texts_and_pairs_arrive)
     message_add_pair(&sent, "unknown", NULL);
     message_add_pair(&sent, "empty", "");
     message_add_number(&sent, "job", 4294967295u);
-    assert_int_equal(message_send(ends[0], &sent, deadline_now() + 120000 * DEADLINE_MS), 0);
-    assert_int_equal(message_receive(ends[1], &received, deadline_now() + 120000 * DEADLINE_MS), 0);
+    assert_int_equal(message_send(ends[0], &sent, patience()), 0);
+    assert_int_equal(message_receive(ends[1], &received, patience()), 0);
     assert_true(message_is(&received, APAPI_WORD_CONFIG));
     assert_false(message_is(&received, APAPI_WORD_STOP));
     assert_string_equal(message_value(&received, "name"), "my app=\n1");
@@ -53,9 +58,9 @@ WITH_ENDS(silence_times_out)
 WITH_ENDS(end_of_file_is_reported)
 {
     shutdown(ends[0], SHUT_RDWR);
-    assert_fails(EPIPE, message_receive(ends[1], &received, deadline_now() + 120000 * DEADLINE_MS));
+    assert_fails(EPIPE, message_receive(ends[1], &received, patience()));
     message_start(&sent, APAPI_WORD_STOP);
-    assert_fails(EPIPE, message_send(ends[1], &sent, deadline_now() + 120000 * DEADLINE_MS));
+    assert_fails(EPIPE, message_send(ends[1], &sent, patience()));
 }
 
 /* Sends from a process of its own, as a socket holds less than that. */
@@ -64,16 +69,14 @@ static pid_t send_text(const char *word, const char *text)
     pid_t pid = fork();
 
     if (pid == 0) {
-        _exit(message_send_text(ends[0], &sent, word, text,
-                                deadline_now() + 120000 * DEADLINE_MS) != 0);
+        _exit(message_send_text(ends[0], &sent, word, text, patience()) != 0);
     }
     return pid;
 }
 
 WITH_ENDS(a_text_of_any_length)
 {
-    static const size_t sizes[] = {0,      1,      65535,  65536,  65537,     131071,
-                                   131072, 131073, 300000, 999999, 16U << 20, (16U << 20) + 1};
+    static const size_t sizes[] = {0, 1, 65535, 65536, 65537, 300000, 16U << 20, (16U << 20) + 1};
 
     for (size_t i = 0; i < COUNT_OF(sizes); i++) {
         FREED char *text = calloc(1, sizes[i] + 1), *got = NULL;
@@ -84,8 +87,7 @@ WITH_ENDS(a_text_of_any_length)
             text[byte] = (char)('a' + byte % 23);
         }
         pid = send_text(APAPI_WORD_RECORD, text);
-        result =
-            message_receive_text(ends[1], &received, &got, deadline_now() + 120000 * DEADLINE_MS);
+        result = message_receive_text(ends[1], &received, &got, patience());
         if (sizes[i] > MESSAGE_TEXT_MAX) {
             assert_int_equal(result, -1);
             assert_int_equal(errno, EBADMSG);
@@ -117,8 +119,7 @@ WITH_ENDS(parts_that_never_end)
 WITH_ENDS(garbage_is_refused)
 {
     assert_int_equal(send(ends[0], "no end", 6, 0), 6);
-    assert_fails(EBADMSG,
-                 message_receive(ends[1], &received, deadline_now() + 120000 * DEADLINE_MS));
+    assert_fails(EBADMSG, message_receive(ends[1], &received, patience()));
 }
 
 WITH_ENDS(full_channel_times_out)
