@@ -131,22 +131,6 @@ PREPARED(bad_lines_are_named_and_skipped)
     assert_contains(heard.reasons, "n1.hours:14: the end of the line is missing");
 }
 
-PREPARED(other_files_are_left_alone)
-{
-    struct heard heard = {0};
-    struct apapi_scan_counts counts;
-
-    make_day();
-    write_file("acct/2026-11-21/n1.hours", HOUR("10", ""));
-    write_file("acct/2026-11-21/n1.jsonl", "no hour\n");
-    write_file("acct/2026-11-21/n1.hours.xz", "no hour\n");
-    assert_int_equal(symlink("n1.hours", in_base("acct/2026-11-21/n2.hours")), 0);
-    counts = hear(&(struct apapi_scan_filter){0}, &heard);
-    assert_true(counts.records == 1 && counts.files == 1 && counts.unreadable == 2);
-    assert_contains(heard.reasons, "its name ends neither with .hours nor with .gz");
-    assert_contains(heard.reasons, "n2.hours:0: a symbolic link");
-}
-
 PREPARED(a_filter_chooses)
 {
     static const struct {

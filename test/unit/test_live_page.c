@@ -8,69 +8,11 @@
 #include "session/live.h"
 #include "unit/livefile_fixture.h"
 
-/* docs/live-page.md; other numbers are another version. */
-#define AT(member, offset)                                                                         \
-    _Static_assert(offsetof(struct apapi_live_page, member) == (offset), #member " has moved")
-AT(head.magic, 0);
-AT(head.version, 8);
-AT(head.size, 12);
-AT(head.state, 16);
-AT(head.event_count, 20);
-AT(head.job, 24);
-AT(head.array_job, 28);
-AT(head.array_task, 32);
-AT(head.het_job, 36);
-AT(head.het_offset, 40);
-AT(head.uid, 44);
-AT(head.tasks, 48);
-AT(head.writer, 52);
-AT(head.start_unix_ns, 56);
-AT(head.start_ns, 64);
-AT(head.end_ns, 72);
-AT(head.step, 80);
-AT(head.cluster, 144);
-AT(head.node, 208);
-AT(head.user, 464);
-AT(head.job_name, 528);
-AT(head.budget_j, 656);
-AT(head.budget_used_j, 664);
-AT(head.spare, 672);
-AT(domains, 1024);
-AT(domains[1].sequence, 1088);
-AT(domains[0].time_ns, 1032);
-AT(domains[0].total, 1040);
-AT(domains[0].rate, 1048);
-AT(domains[0].readings, 1056);
-AT(domains[0].interval_ns, 1064);
-AT(domains[0].flags, 1072);
-AT(domains[0].uncertainty_j, 1080);
-AT(events, 1536);
-AT(events[1], 1600);
-AT(names, 17920);
-AT(names[0].unit, 18112);
-AT(names[0].kind, 18128);
-AT(names[0].domain, 18132);
-AT(names[0].accumulates, 18136);
-AT(names[0].slices, 18140);
-AT(names[0].slices_all, 18144);
-AT(names[0].spare, 18148);
-AT(names[1], 18176);
-_Static_assert(sizeof(struct apapi_live_page) == 83456, "the page has another size");
-#undef AT
-
+/* test/abi/libapapi.layout has where the members are; other numbers are another version. */
 _Static_assert(APAPI_LIVE_STARTING == 0 && APAPI_LIVE_RUNNING == 1 && APAPI_LIVE_ENDED == 2,
                "states have other numbers");
 _Static_assert(APAPI_LIVE_MEASURED == 1 && APAPI_LIVE_ESTIMATED == 2 && APAPI_LIVE_FAILED == 4,
                "flags have other numbers");
-_Static_assert(APAPI_DOMAIN_NONE == 0 && APAPI_DOMAIN_PACKAGE == 1 && APAPI_DOMAIN_DRAM == 2 &&
-                   APAPI_DOMAIN_GPU == 3 && APAPI_DOMAIN_CORE == 4 && APAPI_DOMAIN_UNCORE == 5 &&
-                   APAPI_DOMAIN_PSYS == 6 && APAPI_DOMAIN_NODE == 7,
-               "domains have other numbers");
-_Static_assert(APAPI_KIND_ENERGY == 0 && APAPI_KIND_POWER == 1 && APAPI_KIND_TEMPERATURE == 2 &&
-                   APAPI_KIND_FREQUENCY == 3 && APAPI_KIND_UTILIZATION == 4 &&
-                   APAPI_KIND_COUNT == 5,
-               "kinds have other numbers");
-
 static struct apapi_live_page page;
 
 TEST(a_count_beyond_the_page_is_not_believed)
