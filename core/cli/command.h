@@ -19,8 +19,6 @@ int import_command(int argc, char **argv);
 int export_command(int argc, char **argv);
 int plot_command(int argc, char **argv);
 int mark_command(int argc, char **argv);
-int merge_command(int argc, char **argv);
-int summary_command(int argc, char **argv);
 int top_command(int argc, char **argv);
 
 /** Print "apapi COMMAND: TEXT" to standard error. @return EXIT_FAILURE. */

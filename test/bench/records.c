@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The cost of finding records, and of reading whole ones: decoding, `apapi report`, `apapi merge`.
+/* The cost of finding records, and of reading whole ones: decoding, `apapi report`, `apapi show -f`.
  */
 #include <fcntl.h>
 #include <jansson.h>
@@ -200,13 +200,13 @@ static void add_report(struct bench_table *table, struct pile *pile)
 
 static void add_merge(struct bench_table *table, struct pile *pile, const char *form)
 {
-    static char apapi[] = BENCH_APAPI, command[] = "merge", option[32];
+    static char apapi[] = BENCH_APAPI, command[] = "show", option[32];
     char *const argv[] = {apapi, command, option, pile->path, NULL};
     struct bench_row row = {.unit = "ms", PAIRS, .limit = MERGE_LIMIT};
 
     pile->argv = argv;
     snprintf(option, sizeof option, "--format=%s", form);
-    snprintf(row.what, sizeof row.what, "apapi merge -f %s, CPU time, %zu nodes", form,
+    snprintf(row.what, sizeof row.what, "apapi show -f %s, CPU time, %zu nodes", form,
              pile->count);
     bench_compare(table, row, (struct bench_side){run_merge, pile},
                   (struct bench_side){run_bare_ms, pile},

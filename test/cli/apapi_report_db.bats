@@ -15,10 +15,6 @@ teardown() { leave_public; }
 
 ask() { "$apapi" report --db "$@"; }
 
-told() { # SOURCE AND OPTIONS
-    "$apapi" show --json "$@" && "$apapi" show "$@"
-}
-
 @test "show --db: the same job as from files" {
     record 18 0 n1 0 100 200 '.nodes = 4 | .timeline.package.n = [8000, null, 2000, 1900]'
     record 18 0 n10 0 50 300 '.nodes = 4 | .complete = false | .reason = "the node was lost"'
@@ -29,7 +25,7 @@ told() { # SOURCE AND OPTIONS
     url=sqlite:$BATS_TEST_TMPDIR/db
     "$apapi" import --db "$url" --acct-dir "$acct" >/dev/null
     for job in 18 50; do
-        diff <(told --acct-dir "$acct" $job) <(told --db "$url" $job) || { echo "$job"; false; }
+        diff <("$apapi" show -v --acct-dir "$acct" $job) <("$apapi" show -v --db "$url" $job) || { echo "$job"; false; }
     done
     tells 1 'apapi show: no record of this job found' "$apapi" show --db "$url" 99
 }

@@ -42,7 +42,7 @@ load report_common
     [[ $(cells jobid,state) == $'50|COMPLETED\n52|FAILED\n53|\n51|FAILED' ]]
     run -0 "$apapi" -V
     version=$output
-    for command in list doctor mark merge top report show summary audit regions plot import export config sync; do
+    for command in list doctor mark top report show audit regions plot import export config sync; do
         for word in -V --version; do
             run -0 "$apapi" "$command" "$word"
             [[ $output == "$version" ]] || { echo "$command $word: $output"; false; }
@@ -68,7 +68,7 @@ load report_common
     [[ $(report -j 70 --format=jobid,jobname,energy | head -n 1) == "jobid       jobname           energy" ]]
 }
 
-@test "words of options in import and merge" {
+@test "words of options in import and show" {
     cd "$BATS_TEST_TMPDIR"
     record 17 0 n1 0 100 200
     record 18 0 n1 200 100 200
@@ -79,40 +79,26 @@ load report_common
     done
     for words in '--jobs 17 --nodelist n[1-2]' '-j 17.0 -N n[1-2]' '--job 17.0 --nodelist n[1-2]'; do
         # shellcheck disable=SC2086
-        run -0 "$apapi" merge $words "$acct"/*/n1.jsonl
+        run -0 "$apapi" show -f table $words "$acct"/*/n1.jsonl
         [[ $output == *'step 17.0 '*'no record in the files'* ]] || { echo "$words: $output"; false; }
     done
 }
 
-@test "old words go on working: merge is show FILE..., summary is show --brief; only a terminal is told so" {
+@test "show FILE... is a step in files, show --brief a job in a few lines" {
     cd "$BATS_TEST_TMPDIR"
     record 17 0 n1 0 100 200
     record 17 0 n2 0 100 300
     record 18 0 n1 200 100 200
     files=("$acct"/*/n1.jsonl "$acct"/*/n2.jsonl)
-    for words in '-f table -j 17=-j 17' '-f csv -j 18.0=-f csv -j 18.0' '-f merged -j 17=-f merged -j 17' '-f json -N n[1-3] -j 17=-f json -N n[1-3] -j 17'; do
-        # shellcheck disable=SC2086 # several words
-        run -0 --separate-stderr "$apapi" merge ${words#*=} "${files[@]}"
-        old=$output
-        [[ -n $old && -z $stderr ]]
-        # shellcheck disable=SC2086
-        run -0 --separate-stderr "$apapi" show ${words%%=*} "${files[@]}"
-        [[ $output == "$old" && -z $stderr ]] || { echo "$words: $output"; false; }
-    done
     tells 0 '*step 17.0 *30.00 kJ*' "$apapi" show "${files[1]}"
     [[ $("$apapi" show - <"${files[1]}") == "$output" ]]
     tells 1 'apapi show: records of several steps: 17.0, 18.0; select one with -j' "$apapi" show "${files[@]}"
-    run -0 "$apapi" summary --acct-dir "$acct" -S 2026-01-01 17
-    old=$output
-    run -0 "$apapi" show --brief --acct-dir "$acct" -S 2026-01-01 17
-    [[ $output == "$old" && $output == *'Energy: 50.00 kJ'* ]]
-    [[ $("$apapi" summary --json "17" "${files[@]}") == "$("$apapi" show --json --brief -j 17 "${files[@]}")" ]]
-    script -qec "'$apapi' merge '${files[1]}' >out" /dev/null >said </dev/null
-    [[ $(tr -d '\r' <said) == "apapi merge: an old word; it is 'apapi show FILE...' now" && $(head -n 1 out) == *'step 17.0 '* ]]
+    tells 0 '*Energy: 50.00 kJ*' "$apapi" show --brief --acct-dir "$acct" -S 2026-01-01 17
     for words in 'nowhere' '--brief' '-f csv' '-f csv -u anna n1' '--wait 2s 17' '--brief 17,18'; do
         # shellcheck disable=SC2086
         run -2 "$apapi" show --acct-dir "$acct" $words
     done
+    run -2 "$apapi" merge "${files[@]}"
 }
 
 @test "each column of CSV, and of report, is in its manual page" {

@@ -82,7 +82,7 @@ become() { # KEYS LINE [KEYS LINE]...: in both shells; blanks at the end and zsh
     [[ ${lines[0]} == "apapi report --acct-dir=$BATS_TEST_TMPDIR/records/" && ${lines[1]} == 'atime sleep ' ]]
     typed zsh 1 "apapi report --acct-dir=$BATS_TEST_TMPDIR/rec"
     [[ $output == "apapi report --acct-dir=$BATS_TEST_TMPDIR/records"* ]]
-    become "apapi merge $BATS_TEST_TMPDIR/reci" "apapi merge $BATS_TEST_TMPDIR/recipe" \
+    become "apapi report $BATS_TEST_TMPDIR/reci" "apapi report $BATS_TEST_TMPDIR/recipe" \
         "atime -v cat $BATS_TEST_TMPDIR/reci" "atime -v cat $BATS_TEST_TMPDIR/recipe"
 }
 

@@ -41,7 +41,7 @@ simulate() { # SPEC ATIME-AND-OPTION...
     jq -e '.total as $total | ([.domains[].energy_j] | add) / $total.energy_j - 1 | fabs < 1e-6' <<<"$stderr"
     jq -e '.total.rest_j >= .domains.dram.rest_j' <<<"$stderr"
     echo "$stderr" >record
-    run -0 "${atime%/atime/atime}/cli/apapi" merge record
+    run -0 "${atime%/atime/atime}/cli/apapi" show -f table record
     [[ ${output//$'\n    '/ } =~ $'\n  estimate for the rest, not included: '.*'dram '[0-9.]+' J' ]]
     unset APAPI_CONFIG
     run -0 --separate-stderr simulate part.spec "$atime" -c powercap -f json "${half[@]}"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 # bats file_tags=long
-# 300 questions about 5000 crafted records: the answers of test/golden/questions, and the same from every source.
+# Questions about 5000 crafted records: the answers of test/golden/questions, and the same from every source.
 
 load ../environment
 load mariadb

@@ -117,7 +117,7 @@ teardown() {
 
 @test "a user who may not read the accounting folder gets one sentence with what he can do" {
     public_tree
-    for command in report 'show 1' "plot -o $public/x.svg 1" "merge -j 1.0 $public/tree/var/log/apapi"; do
+    for command in report 'show 1' "plot -o $public/x.svg 1" "show -f table -j 1.0 $public/tree/var/log/apapi"; do
         # shellcheck disable=SC2086 # words
         run "${nobody[@]}" "$public/tree/bin/apapi" $command
         [[ $status -eq 1 && ${#lines[@]} -eq 1 ]]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# apapi merge: the nodes' records of a step as one report.
+# apapi show: the nodes' records of a step as one report.
 
 load atime_common
 
@@ -14,7 +14,7 @@ record() { # JOB STEP NODE SECONDS [START OF THE MINUTE]
     printf '"trust":{"covered":1.0,"cpu_s":0.0,"samples":100}}\n'
 }
 
-merge() { "$apapi" merge "$@"; }
+merge() { "$apapi" show -f table "$@"; }
 
 total_j() { # OPTIONS AND FILES
     merge -f json "$@" | jq '[.[].domains.package.energy_j] | add'
@@ -42,11 +42,11 @@ total_j() { # OPTIONS AND FILES
 @test "-j names the step, and the others do not matter" {
     cd "$BATS_TEST_TMPDIR"
     { record 7 0 n1 10; record 7 1 n1 20; record 8 batch n1 30; record 7 0 n2 10; } >file
-    tells 1 'apapi merge: records of several steps: 7.0, 7.1; select one with -j' merge file
+    tells 1 'apapi show: records of several steps: 7.0, 7.1; select one with -j' merge file
     tells 1 '*several steps*' merge -j 7 file
     [[ $(total_j -j 7.0 file) -eq 2000 && $(total_j -j 7.1 file) -eq 2000 ]]
     [[ $(total_j -j 8 file) -eq 3000 && $(total_j -j 8.batch file) -eq 3000 ]]
-    tells 1 'apapi merge: no record of this job in the files' merge -j 9 file
+    tells 1 'apapi show: no record of this job in the files' merge -j 9 file
     tells 1 '*no record of this job in the files' merge -j 7.2 file
 }
 
@@ -83,12 +83,12 @@ total_j() { # OPTIONS AND FILES
     cd "$BATS_TEST_TMPDIR"
     { record 7 0 n1 10; echo '{"apapi":1,"job'; printf '\0\1\2\n'; record 7 0 n2 10; } >file
     run --separate-stderr -0 merge -f json file
-    [[ $(jq length <<<"$output") -eq 2 && $stderr == 'apapi merge: 2 lines skipped (-v shows them)' ]]
+    [[ $(jq length <<<"$output") -eq 2 && $stderr == 'apapi show: 2 lines skipped (-v shows them)' ]]
     run --separate-stderr -0 merge -v file
     [[ $stderr == *'file:2: '*'file:3: '*'2 lines skipped' ]]
     run -1 merge --strict file
-    tells 1 'apapi merge: no record in the files' merge /dev/null
-    tells 1 'apapi merge: nowhere: No such file or directory' merge nowhere
+    tells 1 'apapi show: no record in the files' merge /dev/null
+    tells 1 'apapi show: nowhere: No such file or directory' merge nowhere
 }
 
 # --- the merged record ----------------------------------------------------------------------------------
@@ -141,8 +141,7 @@ merged_holds() { # FILE EXPRESSION...
 @test "wrong usage" {
     for arguments in '' '-j x file' '-j 0 file' '-j 7. file' '-f yaml file' '-f none file' '--nope file'; do
         # shellcheck disable=SC2086 # words
-        tells 2 'apapi merge: *' merge $arguments
+        tells 2 'apapi show: *' merge $arguments
     done
     run -2 merge -N 'n[1-' /dev/null
-    tells 0 'usage: apapi show *' "$apapi" help merge
 }

@@ -41,9 +41,7 @@ of_somebody() { "${somebody[@]}" env APAPI_CONFIG="$public/apapi.conf" "$public/
 
 @test "show and plot, too" {
     run -0 --separate-stderr of_nobody show 17
-    [[ $output == *'20'*'kJ'* && -z $stderr ]]
-    run -0 --separate-stderr of_nobody show --json 17
-    jq -e '.job == "17" or .job == 17' <<<"$output"
+    [[ $output == 'apapi: job 17 '*'20'*'kJ'* && -z $stderr ]]
     run -0 --separate-stderr of_nobody plot -o - 17
     [[ -n $output && -z $stderr ]]
 }

@@ -91,10 +91,10 @@ END
     for ((i = 1; i <= 6; i++)); do more+=" | .regions += [{name: \"r$i\", method: \"measured\", time_s: 1, domains: {package: {energy_j: $((500 + i))}}}]"; done
     record 17 0 n1 0 10 100 "$(with_regions 700) | $more"
     record 17 0 n2 0 10 100 "$(with_regions 300)"
-    run -0 "$apapi" merge "$acct"
+    run -0 "$apapi" show -f table "$acct"
     [[ $output =~ region\ +time\ +energy\ +mean\ +method.*a/b\ +16.0\ s\ +1.000\ kJ\ +±0.20\ %\ +62.5.*r6\ +1.000\ s\ +506.0\ J.*"3 more regions: apapi regions 17.0".*"100 iterations, 20.00 J each" ]]
     [[ $(wc -L <<<"$output") -le 80 && $output != *idle* ]]
-    run -0 "$apapi" merge -f merged "$acct"
+    run -0 "$apapi" show -f merged "$acct"
     [[ $(jq -c '[.regions[0].name, .regions[0].domains.package.energy_j, (.regions | length), .regions[-1].kind, .foms[0].value]' <<<"$output") == '["a/b",1000,9,"idle",100]' ]]
     "$repository/test/validate_records" --schema=docs/merged.schema.json <(echo "$output")
 }

@@ -51,7 +51,7 @@ has_measured() { # NODE
     run -0 --separate-stderr "$install/bin/apapi" report --acct-dir "$APAPI_ACCT_DIR" -j "$job" --format=jobid,missing,missing_nodes
     [[ ${lines[1]} =~ ^"$job"\ +1\ +n2$ && $stderr == "apapi report: $job.0: no record of 1 of 2 nodes: n2" ]]
     tells 0 '*step 0: no record of 1 of its 2 nodes: n2*' "$install/bin/apapi" show --acct-dir "$APAPI_ACCT_DIR" "$job"
-    tells 0 '*n2: no record (no record in the files)*' "$install/bin/apapi" merge -j "$job" "$APAPI_ACCT_DIR"
+    tells 0 '*n2: no record (no record in the files)*' "$install/bin/apapi" show -f table -j "$job" "$APAPI_ACCT_DIR"
     # whatever a user says of it in the environment, srun says it again
     as_alice env SLURM_STEP_NODELIST='n[7-9]' srun -N2 --apapi=rapl sleep 0.2
     holds "$(last_record n1)" '.nodes == 2 and .nodelist == "n[1-2]"'

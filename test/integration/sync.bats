@@ -304,11 +304,10 @@ forge() { # JOB JQ-EXPRESSION
     sync_all
     conf=$APAPI_CLUSTER_DIR/etc/own.conf
     echo "acct_dir = $APAPI_ACCT_DIR" >"$conf"
-    run -0 as_alice env APAPI_CONFIG="$conf" "$install/bin/apapi" show --brief --json "$TWO_NODES"
-    energy=$(jq .energy_j <<<"$output")
-    holds "$(comment "$TWO_NODES")" ".apapi.energy_j / $energy - 1 | fabs < 1e-8"
-    run -0 as_alice env APAPI_CONFIG="$conf" "$install/bin/apapi" summary "$TWO_NODES"
-    [[ $output == *"Job ID: $TWO_NODES"* && $output == *$'\n'Energy:* ]]
+    run -0 as_alice env APAPI_CONFIG="$conf" "$install/bin/apapi" show --brief "$TWO_NODES"
+    [[ $output == *"Job ID: $TWO_NODES"* ]]
+    energy=$(awk '$1 == "Energy:" { print $2 * ($3 == "kJ" ? 1000 : 1) }' <<<"$output")
+    holds "$(comment "$TWO_NODES")" ".apapi.energy_j / $energy - 1 | fabs < 1e-3"
 }
 
 @test "usage" {

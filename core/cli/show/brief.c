@@ -11,14 +11,12 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/json.h"
 #include "base/names.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/show/forms.h"
 #include "cli/totals/row_fields.h"
-#include "record/fields.h"
 
 #define RECORDED_SHARE 0.99 /* of the job's time: with less, the rest is worth a word ... */
 #define RECORDED_S 2        /* ... if it is longer, as Slurm counts whole seconds [s] */
@@ -273,66 +271,6 @@ static void brief_put_energy(const struct brief *brief)
     }
 }
 
-/* --- JSON, described in apapi-show(1) --------------------------------------------------------- */
-
-static const struct field fields_of_brief[] = {
-    FIELD_TEXT_OF(brief, "job", true, job.job_id),
-    FIELD_TEXT_OF(brief, "cluster", false, job.cluster),
-    FIELD_TEXT_OF(brief, "user", false, job.user),
-    FIELD_TEXT_OF(brief, "account", false, job.account),
-    FIELD_TEXT_OF(brief, "state", false, job.state),
-    FIELD_TEXT_OF(brief, "exit", false, job.exit),
-    FIELD_OF(brief, "nodes", COUNT, false, job.nodes),
-    FIELD_OF(brief, "cores", COUNT, false, job.cores),
-    FIELD_OF(brief, "elapsed_s", MEASURED, false, job.elapsed_s),
-    FIELD_OF(brief, "energy_j", MEASURED, false, job.energy_j),
-    FIELD_OF(brief, "uncertainty_j", MEASURED, false, job.uncertainty_j),
-    FIELD_OF(brief, "mean_w", MEASURED, false, job.mean_w),
-    FIELD_OF(brief, "node_w", MEASURED, false, node_w),
-    FIELD_OF(brief, "measured", MEASURED, false, job.measured),
-    FIELD_OF(brief, "recorded_s", MEASURED, false, job.recorded_s),
-    FIELD_END};
-
-static const struct field fields_of_cpu[] = {
-    FIELD_OF(brief, "used_s", MEASURED, false, job.cpu_s),
-    FIELD_OF(brief, "core_s", MEASURED, false, job.core_s),
-    FIELD_OF(brief, "efficiency", MEASURED, false, efficiency),
-    FIELD_OF(brief, "j_per_used_hour", MEASURED, false, j_per_used_hour), FIELD_END};
-
-static const struct field fields_of_gpu[] = {
-    FIELD_OF(brief, "gpus", COUNT, false, gpus),
-    FIELD_OF(brief, "efficiency", MEASURED, false, gpu_share), FIELD_END};
-
-static const struct field fields_of_names[] = {FIELD_TEXT_OF(brief, "program", false, program),
-                                               FIELD_TEXT_OF(brief, "job_name", false, job_name),
-                                               FIELD_END};
-
-static int brief_print(const struct brief *brief)
-{
-    struct json_writer json = {.out = stdout};
-
-    if (!brief->options->json) {
-        brief_put_job(brief);
-        brief_put_energy(brief);
-        return 0;
-    }
-    json_begin_object(&json, NULL);
-    fields_write(&json, fields_of_brief, brief);
-    if (isfinite(brief->efficiency)) {
-        json_begin_object(&json, "cpu");
-        fields_write(&json, fields_of_cpu, brief);
-        json_end(&json);
-    }
-    if (isfinite(brief->gpu_share)) {
-        json_begin_object(&json, "gpu");
-        fields_write(&json, fields_of_gpu, brief);
-        json_end(&json);
-    }
-    fields_write(&json, fields_of_names, brief);
-    json_end(&json);
-    return json_finish(&json);
-}
-
 /* --- records and Slurm ------------------------------------------------------------------------ */
 
 /* Records and Slurm's accounting may be of different clusters. */
@@ -448,5 +386,7 @@ int show_brief(struct show_options *options)
         status = records_read(query, show_add, &options->show);
         return status ? status : command_fail(query->command, "no record of this job found");
     }
-    return command_end(query->command, brief_print(&brief));
+    brief_put_job(&brief);
+    brief_put_energy(&brief);
+    return command_finish(query->command, EXIT_SUCCESS);
 }

@@ -10,9 +10,9 @@
 /* `apapi show`: one job in full, in a few lines, or one step as srun prints it. */
 
 struct show_options {
-    struct query query; /* its command is the word that was given */
-    struct show show;   /* the job's records */
-    bool json, brief;
+    struct query query;
+    struct show show; /* the job's records */
+    bool brief;
     const char *wait;
     uint64_t wait_ns;          /* brief: for the energy of the job */
     enum config_format format; /* of a step; CONFIG_NONE: not given */

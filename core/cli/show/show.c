@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi show, and its old words merge and summary; see apapi-show(1). */
+/* apapi show, see apapi-show(1). */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -11,7 +11,6 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/hostlist.h"
-#include "base/json.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/command.h"
@@ -25,6 +24,7 @@
 #include "render/table.h"
 #include "sum/sum.h"
 
+#define COMMAND "show"
 #define CURVE_ROWS 6
 #define EIGHTHS 8
 #define LABEL_COLUMNS 9
@@ -255,23 +255,29 @@ static void put_paragraph(const char *text, void *context)
     terminal_put(stdout, text, 4, terminal_width());
 }
 
-static void full_say_unusual(const char *text, void *remarks)
-{
-    size_t count = ((const struct remarks *)remarks)->count;
+/* The unusual, all of it with -v. */
+struct unusual {
+    struct remarks remarks;
+    bool all;
+};
 
-    if (count == 1) {
+static void full_say_unusual(const char *text, void *context)
+{
+    const struct unusual *unusual = context;
+
+    if (unusual->remarks.count == 1) {
         puts("unusual");
     }
-    if (count <= UNUSUAL_LISTED) {
+    if (unusual->remarks.count <= UNUSUAL_LISTED || unusual->all) {
         put_paragraph(text, NULL);
     }
 }
 
 /* 0; -1 with errno ENOMEM. */
-static int show_print_text(const struct show *show, const char *job_id)
+static int full_print(const struct show *show, const char *job_id, bool verbose)
 {
     struct remarks trust = {.take = put_paragraph};
-    struct remarks unusual = {.take = full_say_unusual, .context = &unusual};
+    struct unusual unusual = {{.take = full_say_unusual, .context = &unusual}, verbose};
     char *text = NULL;
 
     if (show_table(show, job_id, &text)) {
@@ -287,188 +293,13 @@ static int show_print_text(const struct show *show, const char *job_id)
     print_curve(show);
     puts("trust");
     show_say_trust(show, &trust);
-    show_find_unusual(show, &unusual);
-    if (unusual.count > UNUSUAL_LISTED) {
-        printf("  and %zu more; --json has all\n", unusual.count - UNUSUAL_LISTED);
-    } else if (unusual.count == 0) {
+    show_find_unusual(show, &unusual.remarks);
+    if (unusual.remarks.count > UNUSUAL_LISTED && !verbose) {
+        printf("  and %zu more; -v shows them\n", unusual.remarks.count - UNUSUAL_LISTED);
+    } else if (unusual.remarks.count == 0) {
         puts("nothing unusual");
     }
     return 0;
-}
-
-/* --- JSON, described in apapi-show(1): an unknown value has no key
- * -------------------------------- */
-
-static void full_json_energy(struct json_writer *json, double energy_j, double uncertainty_j)
-{
-    json_put_number(json, "energy_j", energy_j, JSON_MEASURED);
-    json_put_number(json, "uncertainty_j", uncertainty_j, JSON_ROUGH);
-}
-
-static void full_json_figures(struct json_writer *json, const struct apapi_job_total *used)
-{
-    full_json_energy(json, used->energy_j, used->uncertainty_j);
-    domain_list_write(json, "missing_domains", used->missing_domains);
-    json_put_number(json, "mean_w", used->mean_w, JSON_MEASURED);
-}
-
-static void full_json_known(struct json_writer *json, const char *key, uint32_t number)
-{
-    if (number != APAPI_UNKNOWN) {
-        json_put_count(json, key, number);
-    }
-}
-
-static void full_json_steps(struct json_writer *json, const struct show *show)
-{
-    json_begin_array(json, "steps");
-    for (size_t i = 0; i < show->step_count; i++) {
-        const struct show_step *step = &show->steps[i];
-
-        json_begin_object(json, NULL);
-        json_put_text(json, "step", step->step);
-        json_put_text(json, "name", step->name);
-        json_put_count(json, "nodes", step->used.nodes);
-        full_json_known(json, "tasks", step->tasks);
-        full_json_known(json, "cores", step->cores);
-        full_json_known(json, "gpus", step->gpus);
-        full_json_known(json, "exit_code", step->ending.code);
-        full_json_known(json, "exit_signal", step->ending.signal);
-        full_json_known(json, "failed_tasks", step->ending.failed);
-        json_put_moment(json, "start", step->used.start_unix_ns);
-        json_put_moment(json, "end", step->used.end_unix_ns);
-        full_json_figures(json, &step->used);
-        json_end(json);
-    }
-    json_end(json);
-    json_begin_array(json, "nodes");
-    for (size_t i = 0; i < show->node_count; i++) {
-        json_begin_object(json, NULL);
-        json_put_text(json, "node", show->nodes[i].name);
-        full_json_figures(json, &show->nodes[i].used);
-        json_put_number(json, "measured_s", (double)show->nodes[i].used.covered_ns / NS_PER_S,
-                        JSON_MEASURED);
-        json_end(json);
-    }
-    json_end(json);
-}
-
-static int full_json_regions(const struct show_step *step, const struct apapi_regions *regions,
-                             void *context)
-{
-    struct json_writer *json = context;
-
-    json_begin_object(json, NULL);
-    json_put_text(json, "step", step->step);
-    regions_write(json, regions);
-    json_end(json);
-    return 0;
-}
-
-static void full_json_say_unusual(const char *text, void *json)
-{
-    json_put_text(json, NULL, text);
-}
-
-static int full_json_gap(const struct sum_gap *gap, void *context)
-{
-    struct json_writer *json = context;
-    char *names = hostlist_text(&gap->missing, SHOW_GAP_COLUMNS);
-
-    json_begin_object(json, NULL);
-    json_put_text(json, "step", gap->step);
-    if (gap->restarts > 0) {
-        json_put_count(json, "restarts", gap->restarts);
-    }
-    json_put_count(json, "nodes", gap->nodes);
-    json_put_count(json, "missing", gap->count);
-    json_put_word(json, "missing_nodes", names ? names : "");
-    json_end(json);
-    free(names);
-    return names ? 0 : -1;
-}
-
-static void full_json_total(struct json_writer *json, const struct apapi_job_total *total)
-{
-    json_put_moment(json, "start", total->start_unix_ns);
-    json_put_moment(json, "end", total->end_unix_ns);
-    json_put_count(json, "records", total->records);
-    full_json_energy(json, total->energy_j, total->uncertainty_j);
-    domain_list_write(json, "missing_domains", total->missing_domains);
-    json_put_number(json, "mean_w", total->mean_w, JSON_MEASURED);
-    json_put_number(json, "measured", apapi_job_measured(total, 0), JSON_MEASURED);
-    json_put_number(json, "elapsed_s", (double)total->elapsed_ns / NS_PER_S, JSON_MEASURED);
-    json_put_count(json, "runs", total->runs);
-    json_begin_object(json, "domains");
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        const struct apapi_job_domain *domain = &total->domains[d];
-
-        if (domain->nodes > 0) {
-            json_begin_object(json, apapi_domain_name(d));
-            full_json_energy(json, domain->energy_j, domain->uncertainty_j);
-            json_put_number(json, "covered",
-                            (double)domain->covered_ns / (double)domain->recorded_ns,
-                            JSON_MEASURED);
-            json_put_count(json, "nodes", domain->nodes);
-            json_end(json);
-        }
-    }
-    json_end(json);
-}
-
-static void full_json_trust(struct json_writer *json, const struct show *show)
-{
-    double length_s = (double)(show->total.end_unix_ns - show->total.start_unix_ns) / NS_PER_S;
-    const struct show_trust sum = show_trust(show);
-
-    json_begin_object(json, "power");
-    json_put_number(json, "bin_s", length_s / SHOW_CURVE, JSON_MEASURED);
-    json_begin_array(json, "power_w");
-    for (int i = 0; i < SHOW_CURVE; i++) { /* null: unknown; the columns keep their positions */
-        json_put_number(json, NULL, show->curve_w[i], JSON_EXACT);
-    }
-    json_end(json);
-    json_end(json);
-    json_begin_object(json, "trust");
-    json_put_count(json, "complete", sum.complete);
-    json_put_count(json, "recovered", sum.recovered);
-    json_put_count(json, "delayed", sum.delayed);
-    json_put_count(json, "verified", sum.verified);
-    json_put_number(json, "covered", sum.covered, JSON_MEASURED);
-    json_put_number(json, "uncertainty", sum.uncertainty, JSON_MEASURED);
-    json_put_number(json, "cpu_s", sum.cpu_s, JSON_MEASURED);
-    json_end(json);
-    json_begin_array(json, "odd");
-    show_find_unusual(show, &(struct remarks){.take = full_json_say_unusual, .context = json});
-    json_end(json);
-}
-
-/* 0; -1 with errno ENOMEM. */
-static int show_print_json(const struct show *show, const char *job_id)
-{
-    const struct apapi_identity *id = &show->records[0].id;
-    struct json_writer json = {.out = stdout};
-    int result;
-
-    json_begin_object(&json, NULL);
-    json_put_count(&json, "version", 1);
-    json_put_text(&json, "job", job_id);
-    json_put_word(&json, "cluster", id->cluster);
-    json_put_word(&json, "user", id->user);
-    json_put_word(&json, "account", id->account);
-    json_put_word(&json, "partition", id->partition);
-    json_put_word(&json, "job_name", id->job_name);
-    full_json_total(&json, &show->total);
-    full_json_steps(&json, show);
-    json_begin_array(&json, "regions");
-    result = show_each_regions(show, APAPI_REGIONS_MAX, full_json_regions, &json);
-    json_end_or_drop(&json);
-    json_begin_array(&json, "missing");
-    result = show_find_gaps(show, full_json_gap, &json) || result;
-    json_end(&json);
-    full_json_trust(&json, show);
-    json_end(&json);
-    return json_finish(&json) || result ? -1 : 0;
 }
 
 /* --- one step of files, as srun prints it ----------------------------------------------------- */
@@ -659,7 +490,6 @@ static const struct option_row rows[] = {
     {'j', "jobs", "=JOB[.STEP]", "the job; then all arguments are FILEs",
      TO_TEXT(struct show_options, query.jobs)},
     {OPTION_ROWS_OF(struct show_options, query, query_filter_rows)},
-    {0, "json", NULL, "for programs", TO_FLAG(struct show_options, json)},
     {'f', "format", "=FORM",
      "one step of FILEs as srun prints it: table (default\nwithout JOB), json, csv or merged; -N "
      "has its nodes",
@@ -670,7 +500,7 @@ static const struct option_row rows[] = {
     {OPTION_ROWS_OF(struct show_options, query, query_source_rows)},
     {0}};
 
-static const struct option_table show_options_table = {
+static const struct option_table table = {
     .program = "apapi show",
     .head = "usage: apapi show [OPTION]... JOB[.STEP] [FILE]...\n"
             "       apapi show [OPTION]... FILE...\n"
@@ -699,8 +529,7 @@ static int show_full(struct show_options *options)
         return status;
     }
     return command_end(command,
-                       show_work_out(show) ||
-                           (options->json ? show_print_json : show_print_text)(show, job_id));
+                       show_work_out(show) || full_print(show, job_id, options->query.verbose));
 }
 
 /* --- which of them ---------------------------------------------------------------------------- */
@@ -711,9 +540,8 @@ static int show_check(struct show_options *options)
     struct apapi_error err;
 
     if (options->format != CONFIG_NONE &&
-        (options->brief || options->json || query->db || query->users || query->accounts ||
-         query->partitions || query->clusters || query->job_names || query->from || query->to ||
-         query->dir)) {
+        (options->brief || query->db || query->users || query->accounts || query->partitions ||
+         query->clusters || query->job_names || query->from || query->to || query->dir)) {
         return command_refuse(query->command, "of a step in FILEs only -f, -j, -N, -v and "
                                               "--strict: name a JOB for the other options");
     }
@@ -736,16 +564,11 @@ static int show_check(struct show_options *options)
 static int show_run(struct show_options *options, int argc, char **argv)
 {
     struct query *query = &options->query;
-    char program[32];
-    struct option_table table = show_options_table;
     char **words;
     size_t count;
     bool step, files;
     int status;
 
-    snprintf(program, sizeof program, "apapi %s", argv[0]);
-    table.program = program;
-    query->command = argv[0];
     status = command_options(&table, argc, argv, options);
     if (status >= 0) {
         return status;
@@ -774,33 +597,9 @@ static int show_run(struct show_options *options, int argc, char **argv)
     return records_end(query, status);
 }
 
-/* For people only: what scripts read of standard error stays as it was. */
-static void show_note_word(const char *word, const char *now)
-{
-    if (isatty(STDERR_FILENO)) {
-        fprintf(stderr, "apapi %s: an old word; it is '%s' now\n", word, now);
-    }
-}
-
 int show_command(int argc, char **argv)
 {
-    struct show_options options = {.format = CONFIG_NONE};
+    struct show_options options = {.query.command = COMMAND, .format = CONFIG_NONE};
 
-    return show_run(&options, argc, argv);
-}
-
-int merge_command(int argc, char **argv)
-{
-    struct show_options options = {.format = CONFIG_TABLE};
-
-    show_note_word(argv[0], "apapi show FILE...");
-    return show_run(&options, argc, argv);
-}
-
-int summary_command(int argc, char **argv)
-{
-    struct show_options options = {.brief = true, .format = CONFIG_NONE};
-
-    show_note_word(argv[0], "apapi show --brief JOB");
     return show_run(&options, argc, argv);
 }
