@@ -32,7 +32,7 @@ function tip() {
   const node = document.querySelector(".tip");
   return node.hidden ? "hidden" : [...node.children].map(line => line.textContent).join("|");
 }
-function range() { return [charts[0].view.from, charts[0].view.to].map(s => String(Math.round(s))).join(" "); }
+function range() { return [chart.view.from, chart.view.to].map(s => String(Math.round(s))).join(" "); }
 function say(text) { said.push(text); }
 $2
 document.body.replaceChildren();

@@ -11,8 +11,8 @@ model() { # PAGE: what it shows, as JSON
     sed -n 's|^<script type="application/json" id="model">\(.*\)</script>$|\1|p' "$1"
 }
 
-powers() { # PAGE NAME: of the first job's line
-    model "$1" | jq -c --arg name "$2" '.jobs[0].series[] | select(.name == $name).power_w'
+powers() { # PAGE NAME: of this line
+    model "$1" | jq -c --arg name "$2" '.series[] | select(.name == $name).power_w'
 }
 
 hostile='.job_name = "<script>document.title=1</script><img src=x onerror=alert(1)>" | .user = "</script><b>u"'
@@ -38,32 +38,15 @@ assert d.tagName == "svg" and not d.getElementsByTagName("script") and len(d.get
     cmp a.html page
 }
 
-@test "the jobs are drawn in the order in which they are named: 19, 17, 18" {
-    page=$BATS_TEST_TMPDIR/a.html
-    for job in 17 18 19; do record $job 0 n1 $((job * 100)) 100 200; done
-    run -0 plot 19 17,18 -o "$page"
-    [[ $(model "$page" | jq -c '[.jobs[].job]') == '["19","17","18"]' ]]
-    run -0 plot -j 18,19 -o "$page" "$acct"/*/n1.jsonl
-    [[ $(model "$page" | jq -c '[.jobs[].job]') == '["18","19"]' ]]
-    tells 1 'apapi plot: no record of job 17.5 found' plot 17.0 17.5 -o "$page"
-}
-
-@test "25 jobs are too many, and that is what is said" {
-    record 1 0 n1 0 100 200
-    copies 1 n1 2 25
-    tells 1 'apapi plot: more than 24 jobs match; name fewer' plot "$(seq -s, 1 25)" -o "$BATS_TEST_TMPDIR/a.html"
-    run -0 plot "$(seq -s, 1 24)" -o "$BATS_TEST_TMPDIR/a.html"
-}
-
 @test "what was crossed is marked in time, in the page and in the picture" {
     local page=$BATS_TEST_TMPDIR/a.html
     record 17 0 n1 0 100 200 '.crossings = [{threshold: "total >= 5J", time: .start, value: 5, unit: "J", count: 1, action: "stamp"},
         {threshold: "gpu > <b>", time: .end, count: 1, action: "log"}]'
     record 18 0 n1 200 100 200
-    run -0 plot 17 18 -o "$page"
-    [[ $(model "$page" | jq -c '[.jobs[0].crossings[] | [.threshold, .node, .step, .at_s]]') == \
+    run -0 plot 17 -o "$page"
+    [[ $(model "$page" | jq -c '[.crossings[] | [.threshold, .node, .step, .at_s]]') == \
         '[["total >= 5J","n1","0",0],["gpu > <b>","n1","0",100]]' ]]
-    [[ $(model "$page" | jq '.jobs[1] | has("crossings")') == false ]]
+    [[ $(plot -f html -o - 18 | model /dev/stdin | jq 'has("crossings") or has("regions")') == false ]]
     plot 17 -o "$BATS_TEST_TMPDIR/a.svg"
     plot 18 -o "$BATS_TEST_TMPDIR/b.svg"
     fills() { grep -c 'class="crossing"' "$1" || true; }
@@ -77,27 +60,24 @@ assert d.tagName == "svg" and not d.getElementsByTagName("script") and len(d.get
     more=$(IFS=,; echo "${regions[*]}")
     record 17 0 n1 0 100 50 ".regions = [$more, {kind: \"idle\", method: \"estimated\", time_s: 1, domains: {package: {energy_j: 600}}}, {name: \"<b>\", method: \"unknown\", time_s: 1}]"
     record 18 0 n1 0 100 200
-    run -0 plot 17 18 -o "$BATS_TEST_TMPDIR/a.html"
-    [[ $(model "$BATS_TEST_TMPDIR/a.html" | jq -c '[.jobs[0].regions[] | [.name, .energy_j, .share]]') == \
+    run -0 plot 17 -o "$BATS_TEST_TMPDIR/a.html"
+    [[ $(model "$BATS_TEST_TMPDIR/a.html" | jq -c '[.regions[] | [.name, .energy_j, .share]]') == \
         '[["i",900,0.18],["h",800,0.16],["g",700,0.14],["f",600,0.12],["e",500,0.1],["d",400,0.08],["(idle)",600,0.12]]' ]]
-    [[ $(model "$BATS_TEST_TMPDIR/a.html" | jq '.jobs[1] | has("regions")') == false ]]
     plot 17 -o "$BATS_TEST_TMPDIR/a.svg"
     plot 18 -o "$BATS_TEST_TMPDIR/b.svg"
     height() { grep -oE 'viewBox="0 0 [0-9.]+ [0-9]+' "$1" | head -n 1 | awk '{ print $4 }'; }
     (($(height "$BATS_TEST_TMPDIR/a.svg") == $(height "$BATS_TEST_TMPDIR/b.svg") + 34))
 }
 
-@test "each job has its own scale, or all have one with --same-scale; marks where steps begin" {
+@test "the greatest values of the axes; marks where steps begin" {
     page=$BATS_TEST_TMPDIR/a.html
     record 17 batch n1 0 100 200
     record 17 1 n1 60 20 200
     record 17 0 n1 10 50 200
     record 18 0 n1 200 400 900
-    run -0 plot 17 18 -o "$page"
-    [[ $(model "$page" | jq -c '[.jobs[] | .scale_s, .scale_w | round]') == '[100,200,400,900]' ]]
-    [[ $(model "$page" | jq -c '[.jobs[0].steps[] | .step, (.start_s | round)]') == '["0",10,"1",60]' ]]
-    run -0 plot 17 18 --same-scale -o "$page"
-    [[ $(model "$page" | jq -c '[.jobs[] | .scale_s, .scale_w | round]') == '[400,900,400,900]' ]]
+    run -0 plot 17 -o "$page"
+    [[ $(model "$page" | jq -c '[.length_s, .greatest_w | round]') == '[100,200]' ]]
+    [[ $(model "$page" | jq -c '[.steps[] | .step, (.start_s | round)]') == '["0",10,"1",60]' ]]
     run -0 plot 17 -o "$BATS_TEST_TMPDIR/a.svg"
     plot 18 -o "$BATS_TEST_TMPDIR/b.svg"
     (($(grep -c '<path' "$BATS_TEST_TMPDIR/a.svg") > $(grep -c '<path' "$BATS_TEST_TMPDIR/b.svg")))
@@ -110,26 +90,24 @@ assert d.tagName == "svg" and not d.getElementsByTagName("script") and len(d.get
     "$apapi" import --db sqlite:db --acct-dir "$acct" >/dev/null
     run -0 plot 17 -o a.html
     run -0 "$apapi" plot --db sqlite:db 17 -o b.html
-    diff <(model a.html | jq 'del(.jobs[].trust)') <(model b.html | jq 'del(.jobs[].trust)')
+    diff <(model a.html | jq 'del(.trust)') <(model b.html | jq 'del(.trust)')
 }
 
-@test "a picture: jobs side by side, a line for each node, at the height of its power" {
-    record 17 0 n1 0 100 200
+@test "a picture: a line for each node, at the height of its power" {
     record 18 0 n1 200 100 300
     record 18 0 n2 200 100 100
-    plot 17 -o "$BATS_TEST_TMPDIR/a.svg"
-    plot 17 18 --by node -o "$BATS_TEST_TMPDIR/b.svg"
-    python3 - "$BATS_TEST_TMPDIR"/{a,b}.svg <<'EOF'
+    plot 18 --by node -o "$BATS_TEST_TMPDIR/a.svg"
+    python3 - "$BATS_TEST_TMPDIR/a.svg" <<'EOF'
 import sys, xml.dom.minidom as x
-one, two = (x.parse(path).documentElement for path in sys.argv[1:])
-assert (one.getAttribute("width"), two.getAttribute("width")) == ("900", "1120")
-lines = [path.getAttribute("d") for path in two.getElementsByTagName("path") if path.getAttribute("class") == "line"]
+svg = x.parse(sys.argv[1]).documentElement
+assert svg.getAttribute("width") == "900"
+lines = [path.getAttribute("d") for path in svg.getElementsByTagName("path") if path.getAttribute("class") == "line"]
 curves = [d for d in lines if not d.endswith("h26")]
-assert len(curves) == 3 and len(lines) == 6, lines
-heights = [float(d.split("H")[0].split()[1]) for d in curves] # 52: above, 310: 0 W; axes of 250 and 400 W
-assert heights == [103.6, 116.5, 245.5], heights
-texts = [text.firstChild.data for text in two.getElementsByTagName("text")]
-assert texts.count("n1") == 2 and texts.count("n2") == 1 and texts.count("power [W]") == 2, texts
+assert len(curves) == 2 and len(lines) == 4, lines
+heights = [float(d.split("H")[0].split()[1]) for d in curves] # 52: above, 310: 0 W; an axis of 400 W
+assert heights == [116.5, 245.5], heights
+texts = [text.firstChild.data for text in svg.getElementsByTagName("text")]
+assert texts.count("n1") == 1 and texts.count("n2") == 1 and texts.count("power [W]") == 1, texts
 EOF
 }
 
@@ -151,15 +129,21 @@ EOF
     page=$BATS_TEST_TMPDIR/a.html
     for ((i = 1; i <= 10; i++)); do record 17 0 n$i 0 100 $((i * 100)); done
     run -0 plot 17 --by node -o "$page"
-    [[ $(model "$page" | jq -c '[.jobs[0].series[].name]') == '["n10","n9","n8","n7","n6","n5","n4","mean of 3 others"]' ]]
+    [[ $(model "$page" | jq -c '[.series[].name]') == '["n10","n9","n8","n7","n6","n5","n4","mean of 3 others"]' ]]
     [[ $(powers "$page" "mean of 3 others" | jq '.[7]') == 200 ]]
 }
 
-@test "the number of an array stands for its tasks" {
+@test "one job: a task of an array, all of a heterogeneous job, records of files" {
     record 31 0 n1 0 100 200 '.array_job = 40 | .array_task = 3'
     record 40 0 n1 200 100 200 '.array_job = 40 | .array_task = 4'
-    run -0 plot 40 -o "$BATS_TEST_TMPDIR/p.html"
-    [[ $(model "$BATS_TEST_TMPDIR/p.html" | jq -c '[.jobs[].job]') == '["40_3","40_4"]' ]]
+    record 50 0 n1 0 100 200 '.het_job = 50 | .het_offset = 0'
+    record 51 0 n2 0 100 300 '.het_job = 50 | .het_offset = 1'
+    for words in 40_3 "31 $acct/2026-11-20/n1.jsonl" "-j 31 $acct"; do
+        # shellcheck disable=SC2086 # words
+        [[ $(plot -f html -o - $words | model /dev/stdin | jq -r .job) == 40_3 ]]
+    done
+    [[ $(plot -f html -o - 50 | model /dev/stdin | jq -c '[.job, .greatest_w]') == '["50",500]' ]]
+    tells 1 'apapi plot: several jobs match: 40_3, 40_4; name one, or a cluster with -M' plot 40 -o "$BATS_TEST_TMPDIR/p.html"
 }
 
 @test "what cannot be drawn is told, and leaves no file" {
@@ -174,7 +158,7 @@ EOF
     [[ $output == *"which JOB?"* ]]
     tells 2 "*'17x' is not a job*" plot 17x -o a.html
     tells 2 '*--by takes domain or node*' plot 17 --by user -o a.html
-    tells 1 'apapi plot: no record of job 19 found' plot 17 19 -o a.html
+    tells 1 'apapi plot: no record of this job found' plot 19 -o a.html
     tells 1 'apapi plot: the records of job 18 have no power over time' plot 18 -o a.html
     tells 1 'apapi plot: *nowhere*No such file or directory*' plot 17 -o nowhere/a.html
     run -1 compgen -G '*.[hsg][tvi]*'
@@ -204,34 +188,29 @@ EOF
     need_browser
     page=$BATS_TEST_TMPDIR/a.html
     record 17 0 n1 0 100 200 "$hostile"
-    record 18 0 n1 0 50 300
-    run -0 plot 17 18 -o "$page"
+    run -0 plot 17 -o "$page"
     run -0 browse "$page" --dump-dom
     [[ $output != *CONSOLE* ]]
-    [[ $(grep -o '<article>' <<<"$output" | wc -l) == 2 && $(grep -o 'class="line" d="M58.00 [0-9]' <<<"$output" | wc -l) == 2 ]]
+    [[ $(grep -o '<article>' <<<"$output" | wc -l) == 1 && $(grep -o 'class="line" d="M58.00 [0-9]' <<<"$output" | wc -l) == 1 ]]
     [[ $output == *"apapi: job 17  1 node  1 step"*"How far it can be trusted"*"1 of 1 records are complete"*"What is unusual"* ]]
     [[ $output == *'<h2>job 17  &lt;script&gt;document.title=1&lt;/script&gt;&lt;img src=x'* && $output == *"<dd>&lt;/script&gt;&lt;b&gt;u</dd>"* ]]
-    [[ $output == *"<title>apapi: power of job 17, 18</title>"* ]]
+    [[ $output == *"<title>apapi: power of job 17</title>"* ]]
     broken=$BATS_TEST_TMPDIR/broken.html
     sed 's|</body>|<script>nonsense()</script></body>|' "$page" >"$broken"
     tells 0 '*CONSOLE*nonsense*' browse "$broken" --dump-dom
 }
 
 # bats test_tags=long
-@test "in the browser: marks of steps, zoom of one job alone or, with --same-scale, of all" {
+@test "in the browser: marks of steps, zoom" {
     need_browser
     page=$BATS_TEST_TMPDIR/a.html
     record 17 batch n1 0 100 200
     record 17 0 n1 25 50 200
-    record 18 0 n1 200 200 300
-    run -0 plot 17 18 -o "$page"
-    act "$page" "say([...charts[0].svg.querySelectorAll('text.step')].map(text => text.textContent).join(' '));
-        say(charts[0].svg.querySelectorAll('line.mark').length);
-        at('wheel', 0.5, {deltaY: -1}); say(range()); say(Math.round(charts[1].view.to));"
-    [[ ${lines[0]} == 0 && ${lines[1]} == 1 && ${lines[2]} == "10 90" && ${lines[3]} == 200 ]]
-    run -0 plot 17 18 --same-scale -o "$page"
-    act "$page" "at('wheel', 0.5, {deltaY: -1}); say(range()); say(Math.round(charts[1].view.to));"
-    [[ ${lines[0]} == "20 180" && ${lines[1]} == 180 ]]
+    run -0 plot 17 -o "$page"
+    act "$page" "say([...chart.svg.querySelectorAll('text.step')].map(text => text.textContent).join(' '));
+        say(chart.svg.querySelectorAll('line.mark').length);
+        at('wheel', 0.5, {deltaY: -1}); say(range());"
+    [[ ${lines[0]} == 0 && ${lines[1]} == 1 && ${lines[2]} == "10 90" ]]
 }
 
 # bats test_tags=long

@@ -78,7 +78,7 @@ load report_common
     run -0 --separate-stderr "$apapi" show --acct-dir "$acct" 1
     [[ $output == *"total "*"1.981 kJ"*"cluster    c1"* && $stderr == "apapi show: 2 records left out: no cluster is named there" ]]
     "$apapi" plot --acct-dir "$acct" -o "$BATS_TEST_TMPDIR/1.html" 1
-    [[ $(grep -o '"job":"1"' "$BATS_TEST_TMPDIR/1.html" | wc -l) -eq 2 ]]
+    grep -q '"cluster":"c1"' "$BATS_TEST_TMPDIR/1.html"
 }
 
 @test "an array as srun writes it, and a merged record, are read: 726.5 J" {
@@ -99,7 +99,7 @@ load report_common
         [[ ${lines[0]} == "apapi: job 5  3 nodes "* && $output == *"726.5 J"* && -z $stderr ]]
         run -0 --separate-stderr "$apapi" show -f merged "$file"
         [[ $(jq -c '[.total.energy_j, .recorded, .complete]' <<<"$output") == '[726.5,3,true]' && -z $stderr ]]
-        complains 0 '' "$apapi" plot 5 -o plot.svg "./$file"
+        complains 0 '' "$apapi" plot 5 -o plot.svg "$file"
     done
     # a part of an array that is torn is one line that is skipped
     head -c 900 line.json >torn.json

@@ -129,7 +129,7 @@ step 1: 1 of 1 task failed, by signal 9" ]]
 # The different powers between two 64ths of the time of a job, in the page of apapi plot, which has the same curve in numbers.
 curve() { # JOB FROM TO
     "$apapi" plot --acct-dir "$acct" -f html -o - "$1" | sed -n 's|^<script type="application/json" id="model">\(.*\)</script>$|\1|p' |
-        jq -c --argjson from "$2" --argjson to "$3" '.jobs[0].series[-1].power_w[$from * 240 / 64:$to * 240 / 64] | map(if . then round else . end) | unique'
+        jq -c --argjson from "$2" --argjson to "$3" '.series[-1].power_w[$from * 240 / 64:$to * 240 / 64] | map(if . then round else . end) | unique'
 }
 
 @test "each moment once, also in the curve" {

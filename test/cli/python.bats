@@ -155,7 +155,7 @@ print(picture._repr_svg_()[:5], picture.svg.count('<svg'))
 picture.save('power.svg')"
     [[ $output == '<svg  1' && -s power.svg ]]
     run -1 python "apapi.plot(8, *__import__('glob').glob('$acct/*/*'))"
-    [[ $output == *RuntimeError:*apapi\ plot:*8* ]]
+    [[ $output == *RuntimeError:*apapi\ plot:*no\ record* ]]
 }
 
 # bats test_tags=long

@@ -13,30 +13,6 @@
 #define SHOW_RECORDS_MAX 10000 /* of a user */
 #define SHOW_CURVE 64          /* columns of the power curve */
 
-/*
- * The membership of a job in an array or heterogeneous job often comes from its user, who may name
- * any job. The owner of each job is known: all parts must belong to the same user.
- */
-
-#define CLAIMS_OWNERS_MAX 16
-
-/** The owners of the job with one number, in each cluster. */
-struct claims {
-    uint32_t job;
-    struct claims_owner {
-        char cluster[sizeof((struct apapi_identity *)0)->cluster];
-        uint32_t uid;
-        int rank; /* reliability of the source */
-    } owners[CLAIMS_OWNERS_MAX];
-    size_t count;
-};
-
-/** Learn from a job found under the number. */
-void claims_learn(struct claims *claims, const struct apapi_identity *id);
-
-/** @return whether a job found under the number is, or may be, part of it. */
-bool claims_hold(const struct claims *claims, const struct apapi_identity *id);
-
 /** A node of the job. */
 struct show_node {
     const char *name;
@@ -84,12 +60,6 @@ struct show {
  * @return 0; -1 with errno ENOMEM.
  */
 int show_add(const struct apapi_record *record, const char *line, size_t size, void *show);
-
-/**
- * Remove records of earlier jobs with the number `job`: of another user, or long ago. A message of
- * `command` on standard error says so.
- */
-void show_drop_earlier(struct show *show, uint32_t job, const char *command);
 
 /**
  * Keep the records of the one job that was asked for. Messages on standard error say what is left

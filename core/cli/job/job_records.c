@@ -17,9 +17,28 @@
 
 /* --- who a job belongs to ------------------------------------------------------------------- */
 
+/*
+ * The membership of a job in an array or heterogeneous job often comes from its user, who may name
+ * any job. The owner of each job is known: all parts must belong to the same user.
+ */
+
 enum { CLAIMED = 1, NUMBERED, VERIFIED, OWN };
 
-void claims_learn(struct claims *claims, const struct apapi_identity *id)
+#define CLAIMS_OWNERS_MAX 16
+
+/* The owners of the job with one number, in each cluster. */
+struct claims {
+    uint32_t job;
+    struct claims_owner {
+        char cluster[sizeof((struct apapi_identity *)0)->cluster];
+        uint32_t uid;
+        int rank; /* reliability of the source */
+    } owners[CLAIMS_OWNERS_MAX];
+    size_t count;
+};
+
+/* Learn from a job found under the number. */
+static void claims_learn(struct claims *claims, const struct apapi_identity *id)
 {
     struct claims_owner *owner = claims->owners;
     int rank = CLAIMED;
@@ -48,7 +67,8 @@ void claims_learn(struct claims *claims, const struct apapi_identity *id)
     }
 }
 
-bool claims_hold(const struct claims *claims, const struct apapi_identity *id)
+/* @return whether a job found under the number is, or may be, part of it. */
+static bool claims_hold(const struct claims *claims, const struct apapi_identity *id)
 {
     bool owned = false;
 
@@ -244,9 +264,10 @@ static bool is_present(const struct apapi_record *record, void *context)
     return true;
 }
 
-void show_drop_earlier(struct show *show, uint32_t job, const char *command)
+/* Remove records of earlier jobs with the number: of another user, or long ago. */
+static void show_drop_earlier(struct show *show, const char *command)
 {
-    struct present_job present = {.job = job};
+    struct present_job present = {.job = show->job};
 
     qsort(show->records, show->count, sizeof *show->records, show_join_compare_ends);
     show_keep(show, is_present, &present, command, "the number was an earlier job's, too");
@@ -304,7 +325,7 @@ int show_choose(struct show *show, const char *command, char *job_id, size_t siz
     if (show->count == 0) {
         return command_fail(command, "no record of this job found");
     }
-    show_drop_earlier(show, show->job, command);
+    show_drop_earlier(show, command);
     for (size_t i = 0; i < show->count; i++) {
         named = named || *show->records[i].id.cluster;
     }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* apapi plot: power over time as a picture or a page, see apapi-plot(1). */
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -245,58 +244,33 @@ static int put_job(struct json_writer *json, const struct plot_job *job)
     put_regions(json, job);
     put_crossings(json, job);
     json_put_text(json, "table", table);
-    json_put_number(json, "scale_s", job->scale_s, JSON_EXACT);
-    json_put_number(json, "scale_w", job->scale_w, JSON_EXACT);
+    json_put_number(json, "greatest_w", job->greatest_w, JSON_EXACT);
     json_end(json);
     free(table);
     return 0;
 }
 
-/* The greatest value of each axis, of a job or of all. An empty axis has no length. */
-static void set_scales(struct plot *plot)
-{
-    double all_s = 0, all_w = 0;
-
-    for (size_t i = 0; i < plot->job_count; i++) {
-        struct plot_job *job = plot->jobs[i];
-
-        job->scale_s = job->length_s = plot_time_s(job, job->show.total.end_unix_ns);
-        job->scale_w = 0;
-        for (size_t k = 0; k < job->series_count * PLOT_COLUMNS; k++) {
-            job->scale_w =
-                fmax(job->scale_w, job->series[k / PLOT_COLUMNS].power_w[k % PLOT_COLUMNS]);
-        }
-        all_s = fmax(all_s, job->scale_s);
-        all_w = fmax(all_w, job->scale_w);
-    }
-    for (size_t i = 0; i < plot->job_count && plot->same_scale; i++) {
-        plot->jobs[i]->scale_s = all_s;
-        plot->jobs[i]->scale_w = all_w;
-    }
-}
-
 /* @return all that the page shows, as JSON, for free(); NULL: out of memory. */
-static char *plot_model(const struct plot *plot)
+static char *plot_model(const struct plot_job *job)
 {
     struct json_writer json = {0};
-    int result = 0;
-    char *text;
+    int result = put_job(&json, job);
+    char *text = json_take(&json);
 
-    json_begin_object(&json, NULL);
-    json_put_flag(&json, "same_scale", plot->same_scale);
-    json_begin_array(&json, "jobs");
-    for (size_t i = 0; i < plot->job_count && result == 0; i++) {
-        result = put_job(&json, plot->jobs[i]);
-    }
-    json_end(&json);
-    json_end(&json);
-    text = json_take(&json);
     if (result) {
         free(text);
         return NULL;
     }
     return text;
 }
+
+struct plot {
+    struct query query;
+    const char *output;
+    int page;    /* the form: 1: a page; 0: a picture; -1: by the name */
+    int by_node; /* 0: by domain */
+    struct plot_job job;
+};
 
 #define COMMAND "plot"
 
@@ -309,9 +283,7 @@ static const struct option_row rows[] = {
      TO_CHOICE(struct plot, page, "svg or html")},
     {0, "by", "=WHAT", "a line for each domain (default) or node",
      TO_CHOICE(struct plot, by_node, "domain or node")},
-    {0, "same-scale", NULL, "one scale of time and power for all jobs",
-     TO_FLAG(struct plot, same_scale)},
-    {'j', "jobs", "=JOB[.STEP],...", "the jobs; then all arguments are RECORDS",
+    {'j', "jobs", "=JOB[.STEP]", "the job; then all arguments are FILEs",
      TO_TEXT(struct plot, query.jobs)},
     {OPTION_ROWS_OF(struct plot, query, query_filter_rows)},
     {OPTION_ROWS_OF(struct plot, query, query_source_rows)},
@@ -319,102 +291,13 @@ static const struct option_row rows[] = {
 
 static const struct option_table table = {
     .program = "apapi " COMMAND,
-    .head = "usage: apapi plot [OPTION]... JOB[.STEP]... -o FILE.{svg,html} [RECORDS]...\n"
-            "Draw the power of jobs over time, side by side, from the accounting folder, from\n"
-            "files of RECORDS (-: a pipe) or --db. JOB is 17, 17_3 of an array, or 17+1 of a\n"
-            "heterogeneous job. Write ./17.jsonl for a file whose name begins with a digit.\n",
+    .head = "usage: apapi plot [OPTION]... JOB[.STEP] -o FILE.{svg,html} [FILE]...\n"
+            "Draw the power of a job over time, from the accounting folder, from FILEs of records\n"
+            "(-: a pipe) or --db. JOB is 17, 17_3 of an array, 17+1 of a heterogeneous job, or 17\n"
+            "for all of its components.\n",
     .foot = "Exit status: 0 done, 1 no record found, or failure, 2 wrong usage.\n",
     .column = 23,
     .rows = rows};
-
-/* --- records ---------------------------------------------------------------------------------- */
-
-static struct plot_job *find_job(struct plot *plot, const struct apapi_identity *id)
-{
-    struct plot_job *job;
-
-    for (size_t i = 0; i < plot->job_count; i++) {
-        const struct apapi_identity *known = &plot->jobs[i]->show.records[0].id;
-
-        if (known->job == id->job && strcmp(known->cluster, id->cluster) == 0) {
-            return plot->jobs[i];
-        }
-    }
-    plot->crowded = plot->crowded || plot->job_count == PLOT_JOBS_MAX;
-    job = plot->crowded ? NULL : calloc(1, sizeof *job);
-    if (job) {
-        plot->jobs[plot->job_count++] = job;
-        job_id_text(id, job->id, sizeof job->id);
-        while (!job_request_has(&plot->query.job_list.requests[job->order], id)) {
-            job->order++;
-        }
-    }
-    return job;
-}
-
-static int take_record(const struct apapi_record *record, const char *line, size_t size,
-                       void *context)
-{
-    struct plot *plot = context;
-    struct plot_job *job = find_job(plot, &record->id);
-
-    return job ? show_add(record, line, size, &job->show) : plot->crowded ? 0 : -1;
-}
-
-/* In the order of their words; for one word, by number. */
-static int compare_jobs(const void *left, const void *right)
-{
-    const struct plot_job *one = *(struct plot_job *const *)left,
-                          *other = *(struct plot_job *const *)right;
-    const struct apapi_identity *a = &one->show.records[0].id, *b = &other->show.records[0].id;
-    int order = COMPARE(one->order, other->order);
-
-    order = order ? order : COMPARE(a->job, b->job);
-    return order ? order : strcmp(a->cluster, b->cluster);
-}
-
-static void free_job(struct plot_job *job)
-{
-    apapi_regions_clear(&job->regions);
-    show_free(&job->show);
-    free(job);
-}
-
-/* Drop another user's job that claims to be part of this one. */
-static void drop_strangers(struct plot *plot, uint32_t job)
-{
-    struct claims claims = {.job = job};
-    size_t kept = 0;
-
-    for (size_t i = 0; i < plot->job_count; i++) {
-        claims_learn(&claims, &plot->jobs[i]->show.records[0].id);
-    }
-    for (size_t i = 0; i < plot->job_count; i++) {
-        const struct apapi_identity *id = &plot->jobs[i]->show.records[0].id;
-        bool part = id->array_job == claims.job || id->het_job == claims.job;
-
-        if (id->job != claims.job && part && !claims_hold(&claims, id)) {
-            free_job(plot->jobs[i]);
-        } else {
-            plot->jobs[kept++] = plot->jobs[i];
-        }
-    }
-    plot->job_count = kept;
-}
-
-static bool is_found(const struct plot *plot, const struct job_request *word)
-{
-    for (size_t i = 0; i < plot->job_count; i++) {
-        const struct show *show = &plot->jobs[i]->show;
-
-        for (size_t k = 0; k < show->count; k++) {
-            if (job_request_has(word, &show->records[k].id)) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
 
 /* --- a page or a picture ---------------------------------------------------------------------- */
 
@@ -423,10 +306,10 @@ static bool is_found(const struct plot *plot, const struct job_request *word)
 /* The page with the model. In a <script>, only "</script" and "<!--" are special: every '<' is
  * escaped.
  */
-static int put_page(const struct plot *plot, FILE *out)
+static int put_page(const struct plot_job *job, FILE *out)
 {
     const char *mark = strstr(plot_page_text, MARK);
-    char *model = plot_model(plot);
+    char *model = plot_model(job);
 
     fwrite(plot_page_text, 1, (size_t)(mark - plot_page_text), out);
     for (const char *at = model; at && *at; at++) {
@@ -449,11 +332,10 @@ static int draw(struct plot *plot)
     int failed = !out;
 
     umask(mask);
-    set_scales(plot);
     if (out && plot->page) {
-        failed = put_page(plot, out);
+        failed = put_page(&plot->job, out);
     } else if (out) {
-        plot_svg(plot, out);
+        plot_svg(&plot->job, out);
     }
     failed = !text_of_stream(out, &text, failed);
     if (!failed && strcmp(plot->output, "-") == 0) {
@@ -465,36 +347,39 @@ static int draw(struct plot *plot)
     return failed ? command_fail(COMMAND, "%s", err.text) : command_finish(COMMAND, EXIT_SUCCESS);
 }
 
+/* Work out the lines, and the greatest values of the axes. @return 0; -1: out of memory */
+static int work_out(struct plot *plot)
+{
+    struct plot_job *job = &plot->job;
+    struct show *show = &job->show;
+
+    if (show_work_out(show) || show_regions(show, NULL, REGIONS_NAMED, &job->regions) ||
+        (plot->by_node ? work_out_nodes : work_out_domains)(job)) {
+        return -1;
+    }
+    qsort(show->steps, show->step_count, sizeof *show->steps, compare_starts);
+    job->length_s = plot_time_s(job, show->total.end_unix_ns);
+    for (size_t i = 0; i < job->series_count * PLOT_COLUMNS; i++) {
+        job->greatest_w =
+            fmax(job->greatest_w, job->series[i / PLOT_COLUMNS].power_w[i % PLOT_COLUMNS]);
+    }
+    return 0;
+}
+
 static int print(struct plot *plot)
 {
-    if (plot->crowded) {
-        return command_fail(COMMAND, "more than 24 jobs match; name fewer");
-    }
-    for (size_t i = 0; i < plot->query.job_list.count; i++) {
-        const struct job_request *word = &plot->query.job_list.requests[i];
+    struct plot_job *job = &plot->job;
+    int status = show_choose(&job->show, COMMAND, job->id, sizeof job->id);
 
-        drop_strangers(plot, word->job);
-        if (!is_found(plot, word)) {
-            return command_fail(COMMAND, "no record of job %.60s found", word->text);
-        }
+    if (status) {
+        return status;
     }
-    qsort(plot->jobs, plot->job_count, sizeof(struct plot_job *), compare_jobs);
-    for (size_t i = 0; i < plot->job_count; i++) {
-        struct plot_job *job = plot->jobs[i];
-        struct show *show = &job->show;
-
-        show_drop_earlier(show, show->records[0].id.job, COMMAND);
-        if (show_work_out(show) || show_regions(show, NULL, REGIONS_NAMED, &job->regions) ||
-            (plot->by_node ? work_out_nodes : work_out_domains)(job)) {
-            return command_fail(COMMAND, "no memory");
-        }
-        qsort(show->steps, show->step_count, sizeof *show->steps, compare_starts);
-        if (job->series_count == 0) {
-            return command_fail(COMMAND, "the records of job %.60s have no power over time",
-                                job->id);
-        }
+    if (work_out(plot)) {
+        return command_fail(COMMAND, "no memory");
     }
-    return draw(plot);
+    return job->series_count == 0
+               ? command_fail(COMMAND, "the records of job %.60s have no power over time", job->id)
+               : draw(plot);
 }
 
 /* --- the command line ------------------------------------------------------------------------- */
@@ -503,7 +388,7 @@ static int check(struct plot *plot)
 {
     const char *dot = plot->output ? strrchr(plot->output, '.') : NULL;
 
-    if (!*plot->query.jobs) {
+    if (!plot->query.jobs) {
         return command_refuse(COMMAND, "which JOB? See 'apapi help plot'");
     }
     if (!plot->output) {
@@ -521,47 +406,26 @@ static int check(struct plot *plot)
     return EXIT_SUCCESS;
 }
 
-/*
- * Words that begin with a digit and are not paths select jobs, up to the first other word. That and
- * all following ones are files. A word that is not a job is refused with the rest of the query.
- */
-static char *take_words(struct query *query, char **words, size_t count)
-{
-    char *joined = NULL;
-    FILE *out = open_memstream(&joined, &(size_t){0});
-    size_t jobs = 0;
-
-    while (out && !query->jobs && jobs < count && isdigit((unsigned char)*words[jobs]) &&
-           !strchr(words[jobs], '/')) {
-        fprintf(out, "%s%s", jobs ? "," : "", words[jobs]);
-        jobs++;
-    }
-    joined = text_of_stream(out, &joined, 0);
-    query->jobs = query->jobs ? query->jobs : joined;
-    query_words(query, words + jobs, count - jobs, false);
-    return joined;
-}
-
 int plot_command(int argc, char **argv)
 {
     static struct plot plot = {.query = {.command = COMMAND}, .page = -1};
     struct query *query = &plot.query;
+    struct show *show = &plot.job.show;
     int status = command_options(&table, argc, argv, &plot);
-    char *joined;
 
     if (status >= 0) {
         return status;
     }
-    joined = take_words(query, argv + optind, (size_t)(argc - optind));
-    status = joined ? check(&plot) : command_fail(COMMAND, "no memory");
-    if (status == EXIT_SUCCESS) {
-        status = records_begin(query);
-        status = status ? status : records_read(query, take_record, &plot);
-        status = records_end(query, status ? status : print(&plot));
+    query_words(query, argv + optind, (size_t)(argc - optind), true);
+    status = check(&plot);
+    if (status) {
+        return status;
     }
-    for (size_t i = 0; i < plot.job_count; i++) {
-        free_job(plot.jobs[i]);
-    }
-    free(joined);
+    status = records_begin(query);
+    show->job = status ? 0 : query->job_list.jobs[0];
+    status = status ? status : records_read(query, show_add, show);
+    status = records_end(query, status ? status : print(&plot));
+    apapi_regions_clear(&plot.job.regions);
+    show_free(show);
     return status;
 }

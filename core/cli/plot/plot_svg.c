@@ -9,12 +9,12 @@
 #include "base/units.h"
 #include "render/regions.h"
 
+#define WIDTH 900
 #define HEIGHT 360
 #define LEFT 64
 #define RIGHT 16
 #define TOP 52
 #define BOTTOM 50
-#define ROW_JOBS 3 /* panels in one row */
 #define TICKS 5
 #define LEGEND_ROW 18
 #define LEGEND_COLUMN 140
@@ -268,8 +268,8 @@ static void svg_title(FILE *out, const struct panel *panel)
 
 static void svg_scales(struct panel *panel)
 {
-    double power_w = panel->job->scale_w > 0 ? panel->job->scale_w : 1;
-    double time_s = panel->job->scale_s > 0 ? panel->job->scale_s : 1;
+    double power_w = panel->job->greatest_w > 0 ? panel->job->greatest_w : 1;
+    double time_s = panel->job->length_s > 0 ? panel->job->length_s : 1;
 
     panel->unit_w = power_w >= 1e6 ? 1e6 : power_w >= 1e4 ? 1e3 : 1;
     panel->step_w = nice_step(power_w / panel->unit_w) * panel->unit_w;
@@ -282,46 +282,33 @@ static void svg_scales(struct panel *panel)
     panel->step_s = nice_step(time_s / panel->unit_s) * panel->unit_s;
 }
 
-void plot_svg(const struct plot *plot, FILE *out)
+void plot_svg(const struct plot_job *job, FILE *out)
 {
-    size_t count = plot->job_count;
-    size_t columns = count == 1 ? 1 : count == 2 || count == 4 ? 2 : ROW_JOBS;
-    size_t rows = (count + columns - 1) / columns;
-    double width = count == 1 ? 900 : 560, regions = 0, legend = 0, height;
+    double in_row = floor((WIDTH - LEFT - RIGHT) / LEGEND_COLUMN);
+    double legend = ceil((double)job->series_count / in_row) * LEGEND_ROW;
+    double regions = job->regions.count > 0 ? REGIONS_ROOM : 0;
+    double height = HEIGHT + regions + legend;
+    struct panel panel = {.job = job,
+                          .x = LEFT,
+                          .y = TOP,
+                          .width = WIDTH - LEFT - RIGHT,
+                          .height = HEIGHT - TOP - BOTTOM};
 
-    for (size_t i = 0; i < count; i++) {
-        double in_row = floor((width - LEFT - RIGHT) / LEGEND_COLUMN);
-
-        legend = fmax(legend, ceil((double)plot->jobs[i]->series_count / in_row) * LEGEND_ROW);
-        regions = plot->jobs[i]->regions.count > 0 ? REGIONS_ROOM : regions;
+    fprintf(out,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" "
+            "viewBox=\"0 0 %d %.0f\">\n%s<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
+            WIDTH, height, WIDTH, height, style);
+    panel.right = panel.x + panel.width;
+    panel.bottom = panel.y + panel.height;
+    svg_scales(&panel);
+    svg_title(out, &panel);
+    svg_power_axis(out, &panel);
+    svg_time_axis(out, &panel);
+    for (size_t k = 0; k < job->series_count; k++) {
+        svg_series(out, &panel, &job->series[k]);
     }
-    height = HEIGHT + regions + legend;
-    fprintf(
-        out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
-        "viewBox=\"0 0 %.0f %.0f\">\n%s<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
-        width * (double)columns, height * (double)rows, width * (double)columns,
-        height * (double)rows, style);
-    for (size_t i = 0; i < count; i++) {
-        size_t row = i / columns;
-        struct panel panel = {.job = plot->jobs[i],
-                              .x = (double)(i % columns) * width + LEFT,
-                              .y = (double)row * height + TOP,
-                              .width = width - LEFT - RIGHT,
-                              .height = HEIGHT - TOP - BOTTOM};
-
-        panel.right = panel.x + panel.width;
-        panel.bottom = panel.y + panel.height;
-        svg_scales(&panel);
-        svg_title(out, &panel);
-        svg_power_axis(out, &panel);
-        svg_time_axis(out, &panel);
-        for (size_t k = 0; k < panel.job->series_count; k++) {
-            svg_series(out, &panel, &panel.job->series[k]);
-        }
-        svg_marks(out, &panel);
-        svg_regions(out, &panel);
-        svg_legend(out, &panel, regions);
-    }
+    svg_marks(out, &panel);
+    svg_regions(out, &panel);
+    svg_legend(out, &panel, regions);
     fputs("</svg>\n", out);
 }
