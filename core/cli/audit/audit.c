@@ -8,7 +8,6 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/json.h"
 #include "base/names.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -31,19 +30,19 @@
  */
 
 #define AUDIT_GAP_KINDS 8
-#define AUDIT_TOTAL APAPI_DOMAIN_NONE /* the energies of the domains that add up */
 
-/* LATE_S: before the first line of the node's own record. IDLE_SUM_J: idle power by its time. STEPS
- * and the three after it are of the node's own record, RECORDS those of steps. */
+/* Energies: of the domains that add up, and of the meter of the whole node. */
+enum meter { AUDIT_TOTAL, AUDIT_NODE, METERS };
+
+/* LATE_S: before the first line of the node's own record. IDLE_SUM_J: idle power by its time.
+ * RESETS and HOURS are of the node's own record, RECORDS those of steps. */
 enum number {
     EXPECTED_S,
     MEASURED_S,
     LATE_S,
     IDLE_SUM_J,
     IDLE_S,
-    STEPS,
     RESETS,
-    GAPS,
     HOURS,
     RECORDS,
     SHARELESS,
@@ -52,8 +51,6 @@ enum number {
 
 /* Of a meter [J]; NaN: nothing is known. All but SHARES_J are of the node's own record. */
 enum energy { METER_J, SHARES_J, IDLE_J, UNATTRIBUTED_J, STEPS_J, ENERGIES };
-static const char *const energy_keys[ENERGIES] = {"energy_j", "shares_j", "idle_j",
-                                                  "unattributed_j", "hours_steps_j"};
 
 /** Gaps for one reason. */
 struct audit_gaps {
@@ -66,7 +63,7 @@ struct audit_row {
     uint32_t cluster, node; /* texts of the ledger */
     int64_t day_ns, end_ns; /* its begin, and up to where lines can be expected [ns since 1970] */
     double numbers[NUMBERS];
-    double energies[APAPI_DOMAINS][ENERGIES];
+    double energies[METERS][ENERGIES];
     struct audit_gaps gaps[AUDIT_GAP_KINDS];
     size_t gap_count; /* in `gaps` */
     double worse;     /* the higher, the worse */
@@ -74,9 +71,8 @@ struct audit_row {
 
 struct audit {
     struct query query;
-    enum { AUDIT_TABLE, AUDIT_JSON, AUDIT_CSV } form;
     size_t top; /* 0: all */
-    bool no_header;
+    bool csv, no_header;
     int64_t from_ns, to_ns; /* whole days */
     int64_t now_ns;
     bool open;                      /* something of the present hour was left out */
@@ -92,7 +88,7 @@ static struct audit_row audit_row_empty(void)
 {
     struct audit_row row = {.day_ns = 0};
 
-    for (int i = 0; i < APAPI_DOMAINS * ENERGIES; i++) {
+    for (int i = 0; i < METERS * ENERGIES; i++) {
         row.energies[i / ENERGIES][i % ENERGIES] = NAN;
     }
     return row;
@@ -167,7 +163,7 @@ static void audit_total(const struct audit_row *row, struct audit_row *total)
     for (size_t i = 0; i < row->gap_count; i++) {
         audit_add_gaps(total, &row->gaps[i]);
     }
-    for (int i = 0; i < APAPI_DOMAINS * ENERGIES; i++) {
+    for (int i = 0; i < METERS * ENERGIES; i++) {
         double *sum = &total->energies[i / ENERGIES][i % ENERGIES];
 
         *sum = known_plus(*sum, row->energies[i / ENERGIES][i % ENERGIES]);
@@ -188,6 +184,7 @@ static void audit_add_meter(double energies[ENERGIES], const struct hour_sum *ho
 static int audit_add_figures(struct audit *audit, struct audit_row *row, const struct hour *hour)
 {
     double late_s = (double)(hour->start_ns - row->day_ns) / NS_PER_S, *numbers = row->numbers;
+    bool meter = !isnan(hour->node_meter.energy_j);
 
     for (size_t i = 0; i < hour->gap_count; i++) {
         struct audit_gaps gap = {pool_put(&audit->texts, hour->gaps[i].reason), 1,
@@ -200,20 +197,15 @@ static int audit_add_figures(struct audit *audit, struct audit_row *row, const s
     }
     numbers[LATE_S] = numbers[HOURS] == 0 ? late_s : fmin(numbers[LATE_S], late_s);
     numbers[HOURS]++;
-    numbers[GAPS] += (double)hour->gap_total;
     numbers[MEASURED_S] += hour->measured_s;
-    numbers[STEPS] += (double)hour->steps;
     numbers[RESETS] += (double)hour->resets;
     if (!isnan(hour->idle_w)) {
         numbers[IDLE_SUM_J] += hour->idle_w * hour->measured_s;
         numbers[IDLE_S] += hour->measured_s;
     }
     audit_add_meter(row->energies[AUDIT_TOTAL], &hour->total);
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        bool meter = d == APAPI_DOMAIN_NODE && !isnan(hour->node_meter.energy_j);
-
-        audit_add_meter(row->energies[d], meter ? &hour->node_meter : &hour->domains[d]);
-    }
+    audit_add_meter(row->energies[AUDIT_NODE],
+                    meter ? &hour->node_meter : &hour->domains[APAPI_DOMAIN_NODE]);
     return 0;
 }
 
@@ -305,16 +297,15 @@ static int audit_add_shares(struct audit *audit)
         const struct sum_piece *piece = &store->pieces[numbers[i]];
         const struct sum_domain *given = store->domains + piece->domain_at;
         struct audit_row *row = &audit->rows[piece->mark];
-        double *total_j = &row->energies[AUDIT_TOTAL][SHARES_J];
 
         row->numbers[RECORDS]++;
         row->numbers[SHARELESS] += piece->shareless;
         for (size_t k = 0; k < piece->domain_count; k++) {
-            double *own_j = &row->energies[given[k].domain][SHARES_J];
+            bool adds_up = apapi_domain_adds_up(given[k].domain);
+            double *sum_j = &row->energies[adds_up ? AUDIT_TOTAL : AUDIT_NODE][SHARES_J];
 
-            *own_j = known_plus(*own_j, given[k].energy_j);
-            if (apapi_domain_adds_up(given[k].domain)) {
-                *total_j = known_plus(*total_j, given[k].energy_j);
+            if (adds_up || given[k].domain == APAPI_DOMAIN_NODE) {
+                *sum_j = known_plus(*sum_j, given[k].energy_j);
             }
         }
     }
@@ -337,9 +328,8 @@ struct audit_reason {
 };
 
 struct audit_result {
-    enum apapi_domain meter; /* of the figures below: AUDIT_TOTAL, or the node's meter */
-    const double *energies;  /* of this meter */
-    double closure_pct;      /* shares, idle and unattributed energy, of the meter's [%]; NaN */
+    const double *energies; /* of the domains that add up, or of the node's meter */
+    double closure_pct;     /* shares, idle and unattributed energy, of the meter's [%]; NaN */
     double unmeasured_s;
     double idle_w; /* NaN: not known */
     struct audit_reason reasons[AUDIT_REASONS];
@@ -415,12 +405,11 @@ static void audit_explain_energy(const struct audit_row *row, struct audit_resul
 
 static struct audit_result audit_evaluate(const struct audit *audit, const struct audit_row *row)
 {
-    bool by_node = isnan(row->energies[AUDIT_TOTAL][METER_J]) &&
-                   !isnan(row->energies[APAPI_DOMAIN_NODE][METER_J]);
+    bool by_node =
+        isnan(row->energies[AUDIT_TOTAL][METER_J]) && !isnan(row->energies[AUDIT_NODE][METER_J]);
     const double *numbers = row->numbers;
-    struct audit_result result = {.meter = by_node ? APAPI_DOMAIN_NODE : AUDIT_TOTAL};
+    struct audit_result result = {.energies = row->energies[by_node ? AUDIT_NODE : AUDIT_TOTAL]};
 
-    result.energies = row->energies[result.meter];
     result.closure_pct = audit_closure(result.energies);
     result.unmeasured_s = fmax(numbers[EXPECTED_S] - numbers[MEASURED_S], 0);
     result.idle_w = numbers[IDLE_S] > 0 ? numbers[IDLE_SUM_J] / numbers[IDLE_S] : NAN;
@@ -478,16 +467,6 @@ static int audit_settle(struct audit *audit)
         qsort_r(audit->rows, kept, sizeof *audit->rows, audit_compare, &audit->texts);
     }
     return 0;
-}
-
-static struct audit_row audit_sum_all(const struct audit *audit)
-{
-    struct audit_row total = audit_row_empty();
-
-    for (size_t i = 0; i < audit->row_count; i++) {
-        audit_total(&audit->rows[i], &total);
-    }
-    return total;
 }
 
 /* --- a table, and CSV ------------------------------------------------------------------------ */
@@ -565,105 +544,23 @@ static void audit_put(const struct table *table, const struct audit *audit,
 
 static int audit_print_table(const struct audit *audit, size_t count)
 {
-    bool csv = audit->form == AUDIT_CSV;
     struct table table =
-        table_begin(audit_columns, COUNT_OF(audit_columns), csv, !audit->no_header, stdout);
+        table_begin(audit_columns, COUNT_OF(audit_columns), audit->csv, !audit->no_header, stdout);
     char day[TIMESTAMP_SIZE];
 
     for (size_t i = 0; i < count; i++) {
         timestamp_day(day, sizeof day, audit->rows[i].day_ns);
         audit_put(&table, audit, &audit->rows[i], day);
     }
-    if (audit->row_count > 1 && !csv) {
-        const struct audit_row total = audit_sum_all(audit);
+    if (audit->row_count > 1 && !audit->csv) {
+        struct audit_row total = audit_row_empty();
 
+        for (size_t i = 0; i < audit->row_count; i++) {
+            audit_total(&audit->rows[i], &total);
+        }
         audit_put(&table, audit, &total, "");
     }
     return table_end(&table, NULL);
-}
-
-/* --- JSON ------------------------------------------------------------------------------------ */
-
-static void audit_json_energies(struct json_writer *json, const double energies[ENERGIES])
-{
-    for (int i = 0; i < ENERGIES; i++) {
-        json_put_number(json, energy_keys[i], energies[i], JSON_MEASURED);
-    }
-    json_put_number(json, "closure_pct", audit_closure(energies), JSON_MEASURED);
-}
-
-/* Shared by rows and the total. */
-static void audit_json_figures(struct json_writer *json, const struct audit *audit,
-                               const struct audit_row *row)
-{
-    static const struct {
-        const char *key;
-        enum number number;
-    } counts[] = {{"steps", STEPS},
-                  {"records", RECORDS},
-                  {"records_without_share", SHARELESS},
-                  {"gaps", GAPS},
-                  {"resets", RESETS}};
-    const struct audit_result result = audit_evaluate(audit, row);
-
-    json_put_text(json, "meter",
-                  result.meter == AUDIT_TOTAL ? "total" : apapi_domain_name(result.meter));
-    audit_json_energies(json, result.energies);
-    json_put_number(json, "measured_s", row->numbers[MEASURED_S], JSON_MEASURED);
-    json_put_number(json, "unmeasured_s", result.unmeasured_s, JSON_MEASURED);
-    json_put_number(json, "idle_w", result.idle_w, JSON_MEASURED);
-    for (size_t i = 0; i < COUNT_OF(counts); i++) {
-        json_put_count(json, counts[i].key, (uint64_t)row->numbers[counts[i].number]);
-    }
-    json_begin_object(json, "domains");
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        if (!isnan(row->energies[d][METER_J]) || !isnan(row->energies[d][SHARES_J])) {
-            json_begin_object(json, apapi_domain_name(d));
-            audit_json_energies(json, row->energies[d]);
-            json_end(json);
-        }
-    }
-    json_end(json);
-    json_begin_array(json, "missing");
-    for (size_t i = 0; i < result.reason_count; i++) {
-        json_begin_object(json, NULL);
-        json_put_text(json, "reason", result.reasons[i].text);
-        if (result.reasons[i].count > 0) {
-            json_put_count(json, "count", (uint64_t)result.reasons[i].count);
-        }
-        json_put_number(json, "elapsed_s", result.reasons[i].elapsed_s, JSON_MEASURED);
-        json_put_number(json, "energy_j", result.reasons[i].energy_j, JSON_MEASURED);
-        json_end(json);
-    }
-    json_end(json);
-}
-
-static int audit_print_json(const struct audit *audit, size_t count)
-{
-    const struct audit_row total = audit_sum_all(audit);
-    struct json_writer json = {.out = stdout};
-    char day[TIMESTAMP_SIZE];
-
-    json_begin_object(&json, NULL);
-    json_put_count(&json, "version", 1);
-    json_begin_array(&json, "rows");
-    for (size_t i = 0; i < count; i++) {
-        const struct audit_row *row = &audit->rows[i];
-
-        timestamp_day(day, sizeof day, row->day_ns);
-        json_begin_object(&json, NULL);
-        json_put_word(&json, "cluster", pool_text(&audit->texts, row->cluster));
-        json_put_text(&json, "node", pool_text(&audit->texts, row->node));
-        json_put_text(&json, "day", day);
-        audit_json_figures(&json, audit, row);
-        json_end(&json);
-    }
-    json_end(&json);
-    json_begin_object(&json, "total");
-    audit_json_figures(&json, audit, &total);
-    json_end(&json);
-    json_end(&json);
-    return json_finish(&json);
 }
 
 /* --- the command ---------------------------------------------------------------------------- */
@@ -701,8 +598,7 @@ static const struct option_row rows[] = {
     {'N', "nodelist", "=NODES", "only these nodes", TO_TEXT(struct audit, query.nodes)},
     {'M', "clusters", "=CLUSTER,...", "only these clusters", TO_TEXT(struct audit, query.clusters)},
     {0, "top", "=N", "the first N rows", TO_COUNT(struct audit, top)},
-    {0, "json", NULL, ", ", TO_VALUE(struct audit, form, AUDIT_JSON)},
-    {0, "csv", NULL, "for programs", TO_VALUE(struct audit, form, AUDIT_CSV)},
+    {0, "csv", NULL, "for programs", TO_FLAG(struct audit, csv)},
     {'n', "noheader", NULL, "no line of titles (CSV)", TO_FLAG(struct audit, no_header)},
     {OPTION_ROWS_OF(struct audit, query, query_source_rows)},
     {0}};
@@ -745,8 +641,7 @@ static int audit_run(struct audit *audit)
                                          : "no node found in this time");
     }
     count = audit->top && audit->top < audit->row_count ? audit->top : audit->row_count;
-    return command_end(
-        COMMAND, (audit->form == AUDIT_JSON ? audit_print_json : audit_print_table)(audit, count));
+    return command_end(COMMAND, audit_print_table(audit, count));
 }
 
 int audit_command(int argc, char **argv)

@@ -284,7 +284,7 @@ static void svg_scales(struct panel *panel)
 
 void plot_svg(const struct plot_job *job, FILE *out)
 {
-    double in_row = floor((WIDTH - LEFT - RIGHT) / LEGEND_COLUMN);
+    double in_row = floor((double)(WIDTH - LEFT - RIGHT) / LEGEND_COLUMN);
     double legend = ceil((double)job->series_count / in_row) * LEGEND_ROW;
     double regions = job->regions.count > 0 ? REGIONS_ROOM : 0;
     double height = HEIGHT + regions + legend;
