@@ -20,7 +20,7 @@ of() { # REGION: its element of the JSON output
         [[ $output != *$'\e'* && $output == *SUM* ]]
     done
     run -0 regions -f csv --acct-dir "$acct" 17
-    [[ ${lines[1]} == ",,'=SUM(1),"* && ${lines[2]} == ',,"x,""y""",'* ]]
+    [[ ${lines[1]} == ",'=SUM(1),"* && ${lines[2]} == ',"x,""y""",'* ]]
     python3 -c 'import csv, sys; rows = list(csv.DictReader(sys.stdin)); assert rows[0]["package_j"] == "3" and all(None not in row for row in rows)' <<<"$output"
 }
 
@@ -44,8 +44,8 @@ END
     [[ ${lines[2]} =~ ^\ \ \(idle\)\ +20.0\ s\ +400\ J\ +±1.0\ %\ +25.0\ %\ +20.00\ W\ +estimated$ ]]
     [[ ${lines[3]} =~ ^\ \ a\ +20\ +4\ +8\ +16.0\ s\ +200\ J\ +±20\ %\ +12.5\ %\ +12.5\ W\ +estimated$ ]]
     [[ ${lines[4]} == '  100 iterations, 16.00 J each' && ${#lines[@]} == 5 ]]
-    run -0 regions --acct-dir "$acct" --inclusive -f json 17.0
-    [[ $(of a | jq -c '[.energy_j, .time_s, .wall_s, .uncertainty_j, .domains.package.energy_j, .method]') == '[1200,32,4,42,1200,"estimated"]' ]]
+    run -0 regions --acct-dir "$acct" -f json 17.0
+    [[ $(of a | jq -c '[.energy_j, .time_s, .wall_s, .uncertainty_j, .domains.package.energy_j, .method]') == '[200,16,2,40,200,"estimated"]' ]]
     [[ $(jq -c '.regions[] | select(.kind == "idle") | [.region, .energy_j, has("step")]' <<<"$output") == '["(idle)",400,false]' ]]
     jq -e '.foms == [{name: "iterations", value: 100, unit: "iterations", energy_j_each: 16}]' <<<"$output"
     record 17 1 n1 20 10 100 "$(with_regions 900)"
@@ -57,15 +57,14 @@ END
     [[ ${lines[0]} == "  region "* ]]
 }
 
-@test "a job in detail has a row for each node, and a record that came twice counts once" {
+@test "CSV, and a record that came twice counts once; -N shows one node" {
     record 17 0 n1 0 10 100 "$(with_regions 700)"
     record 17 0 n2 0 10 100 "$(with_regions 300)"
     record 17 0 n2 0 10 100 "$(with_regions 300)"
-    run -0 regions --acct-dir "$acct" --type detail -f csv 17
-    [[ ${lines[0]} == step,node,region,count,programs,* && ${lines[1]} == 0,n1,a/b,10,2,4,measured,8,2,700,1,0.4375,87.5,1400,* ]]
-    [[ ${#lines[@]} == 7 && $(grep -c ^0,n2,a/b, <<<"$output") == 1 ]]
-    run -0 regions --type detail -j 17 "$acct/2026-11-20/n2.jsonl"
-    [[ $(grep -c " n2 " <<<"$output") == 3 && $output != *" n1 "* ]]
+    run -0 regions --acct-dir "$acct" -f csv 17
+    [[ ${lines[0]} == step,region,count,programs,* && ${lines[1]} == ,a/b,20,4,8,measured,16,2,1000,2,0.625,62.5,2000,* && ${#lines[@]} == 4 ]]
+    run -0 regions --acct-dir "$acct" -f csv -N n2 17
+    [[ ${lines[1]} == ,a/b,10,2,4,measured,8,2,300,1,0.5,37.5,600,* && ${#lines[@]} == 4 ]]
 }
 
 @test "energy that one node does not know is not known" {
@@ -103,7 +102,6 @@ END
     run -2 --separate-stderr regions
     [[ $stderr == "apapi regions: which JOB?"* ]]
     complains 2 "apapi regions: 'hl' is not a job;*" regions hl
-    complains 2 '*--type takes summary or detail*' regions --type each 17
     complains 2 '*--format takes table, json or csv*' regions --format xml 17
 }
 

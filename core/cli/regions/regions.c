@@ -21,13 +21,10 @@
 #define COMMAND "regions"
 #define ROWS_MAX 65536
 
-/** A region of a step, on all nodes or on one. */
+/** A region of a step. */
 struct region_row {
     const struct show_step *step;
-    const char *node; /* "": all */
     struct apapi_region_result region;
-    double wall_s;       /* mean of its threads */
-    double own_j, own_s; /* without the regions inside it: they decide the order */
 };
 
 /** A figure of merit of a step. */
@@ -45,9 +42,7 @@ struct regions {
 };
 
 struct options {
-    enum { TYPE_SUMMARY, TYPE_DETAIL } type;
     enum { FORM_TABLE, FORM_JSON, FORM_CSV } form;
-    bool inclusive; /* regions with those inside them */
     struct query query;
     struct regions regions;
     struct show show;
@@ -63,28 +58,8 @@ static double wall_s(const struct apapi_region_result *region)
     return (double)region->time_ns / NS_PER_S / (threads ? region->threads : 1);
 }
 
-/* Add a region to each of the list around it. */
-static void add_to_outer(struct region_row *rows, const struct apapi_regions *list,
-                         const struct apapi_region_result *inner)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        const char *outer = list->list[i].path;
-        size_t size = strlen(outer);
-
-        if (size == 0 || strncmp(outer, inner->path, size) != 0 || inner->path[size] != '/') {
-            continue;
-        }
-        rows[i].region.time_ns += inner->time_ns;
-        rows[i].wall_s += wall_s(inner);
-        for (int d = 0; d < APAPI_DOMAINS; d++) {
-            rows[i].region.domains[d].energy_j += inner->domains[d].energy_j;
-            rows[i].region.domains[d].uncertainty_j += inner->domains[d].uncertainty_j;
-        }
-    }
-}
-
 static int take_list(struct options *options, const struct apapi_regions *list,
-                     const struct show_step *step, const char *node)
+                     const struct show_step *step)
 {
     struct regions *regions = &options->regions;
     size_t room = ROWS_MAX - regions->count;
@@ -101,44 +76,12 @@ static int take_list(struct options *options, const struct apapi_regions *list,
         const struct apapi_region_result *region = &list->list[i];
         double energy_j = apapi_region_energy_j(region);
 
-        rows[i] = (struct region_row){.step = step,
-                                      .node = node,
-                                      .region = *region,
-                                      .wall_s = wall_s(region),
-                                      .own_j = energy_j,
-                                      .own_s = (double)region->time_ns / NS_PER_S};
+        rows[i] = (struct region_row){step, *region};
         *total_j += isnan(energy_j) ? 0 : energy_j;
-    }
-    for (size_t i = 0; i < count && count == list->count && options->inclusive; i++) {
-        add_to_outer(rows, list, &list->list[i]);
     }
     regions->count += count;
     regions->dropped += list->count - count;
     return 0;
-}
-
-/* A row for each region on each node: that of a job that ran again is added up. */
-static int take_nodes(struct options *options, const struct show_step *step)
-{
-    const struct show *show = &options->show;
-    int result = 0;
-
-    for (size_t i = 0; i < show->count && !result;) {
-        const char *node = show->records[i].id.node;
-        struct region_sums sums = {0};
-        struct apapi_regions list = {0};
-
-        for (; i < show->count && strcmp(show->records[i].id.node, node) == 0; i++) {
-            if (strcmp(show->records[i].id.step, step->step) == 0) {
-                result = region_sums_add(&sums, &show->records[i]) || result;
-            }
-        }
-        result = result || region_sums_result(&sums, REGION_SUMS_MAX, &list) ||
-                 take_list(options, &list, step, node);
-        region_sums_free(&sums);
-        apapi_regions_clear(&list);
-    }
-    return result ? -1 : 0;
 }
 
 static int take_step(const struct show_step *step, const struct apapi_regions *sum, void *context)
@@ -153,29 +96,27 @@ static int take_step(const struct show_step *step, const struct apapi_regions *s
         }
         regions->foms[regions->fom_count++] = (struct region_fom){step, sum->foms[i]};
     }
-    return options->type == TYPE_DETAIL ? take_nodes(options, step)
-                                        : take_list(options, sum, step, "");
+    return take_list(options, sum, step);
 }
 
 static int compare_rows(const void *left, const void *right)
 {
     const struct region_row *a = left, *b = right;
-    int order = COMPARE(isnan(b->own_j) ? -1 : b->own_j, isnan(a->own_j) ? -1 : a->own_j);
+    double a_j = apapi_region_energy_j(&a->region), b_j = apapi_region_energy_j(&b->region);
+    int order = COMPARE(isnan(b_j) ? -1 : b_j, isnan(a_j) ? -1 : a_j);
 
-    order = order ? order : COMPARE(b->own_s, a->own_s);
+    order = order ? order : COMPARE(b->region.time_ns, a->region.time_ns);
     order = order ? order : strcmp(a->region.path, b->region.path);
-    order = order ? order : COMPARE(a->step, b->step);
-    return order ? order : strverscmp(a->node, b->node);
+    return order ? order : COMPARE(a->step, b->step);
 }
 
 /* --- columns ---------------------------------------------------------------------------------- */
 
-enum { REGION = 2, FIXED = 16, COLUMNS = FIXED + APAPI_DOMAINS - 1 };
+enum { REGION = 1, FIXED = 15, COLUMNS = FIXED + APAPI_DOMAINS - 1 };
 
 /* A key is that of CSV and JSON; those of the domains are of CSV alone. */
 static const struct table_column columns[COLUMNS] = {
     {.title = "step", .key = "step"},
-    {.title = "node", .key = "node"},
     [REGION] = {.title = "region", .key = "region", .least = 16},
     {.title = "count", .key = "count", .form = TABLE_COUNT},
     {.title = "programs", .key = "programs", .form = TABLE_COUNT},
@@ -198,10 +139,10 @@ static const struct table_column columns[COLUMNS] = {
     {.key = "psys_j", .form = TABLE_NUMBER},
     {.key = "node_j", .form = TABLE_NUMBER}};
 
-/* With rows of several steps or of nodes, each row says whose it is. */
+/* With rows of several steps, each row says whose it is. */
 static bool names_steps(const struct options *options)
 {
-    return options->type == TYPE_DETAIL || options->show.step_count > 1;
+    return options->show.step_count > 1;
 }
 
 static double step_j(const struct options *options, const struct show_step *step)
@@ -218,27 +159,26 @@ static void fill_cells(const struct options *options, const struct region_row *r
     const char *method = apapi_region_method_name(region->method);
     double programs = region->programs == APAPI_UNKNOWN ? 0 : region->programs;
     double threads = region->threads == APAPI_UNKNOWN ? 0 : region->threads;
-    bool whole = !*row->node; /* of one node, some numbers say little */
+    double wall = wall_s(region);
     double time_s = (double)region->time_ns / NS_PER_S, energy_j = apapi_region_energy_j(region);
     double uncertainty_j = table_region_uncertainty_j(region);
     double power_w = time_s > 0 ? energy_j / time_s : (double)NAN;
     double share = energy_j / step_j(options, row->step);
     const struct table_cell fixed[FIXED] = {
         CELL_TEXT(names_steps(options) ? row->step->step : ""),
-        CELL_TEXT(row->node),
         CELL_TEXT(table_region_label(region)),
         CELL_OR_BLANK(region->count > 0 ? (double)region->count : (double)NAN),
-        {.value = programs, .text = whole && programs > 0 ? NULL : ""},
-        {.value = threads, .text = threads > 0 && (whole || threads > 1) ? NULL : ""},
+        {.value = programs, .text = programs > 0 ? NULL : ""},
+        {.value = threads, .text = threads > 0 ? NULL : ""},
         CELL_TEXT(method),
         CELL(time_s),
-        CELL(row->wall_s),
+        CELL(wall),
         {energy_j, isnan(energy_j) ? "" : NULL, uncertainty_j},
         CELL(uncertainty_j),
         CELL_OR_BLANK(100 * share),
         CELL(share),
         {power_w, isnan(power_w) ? "" : NULL, power_w * uncertainty_j / energy_j},
-        CELL(energy_j * row->wall_s),
+        CELL(energy_j * wall),
         CELL_TEXT(method)};
 
     memcpy(cells, fixed, sizeof fixed);
@@ -350,17 +290,14 @@ static int print_json(const struct options *options)
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-static const struct option_row rows[] = {
-    {0, "type", "=TYPE", "summary (default), or detail: a row for each node",
-     TO_CHOICE(struct options, type, "summary or detail")},
-    {'f', "format", "=FORM", "table (default), json or csv",
-     TO_CHOICE(struct options, form, "table, json or csv")},
-    {0, "inclusive", NULL, "regions with those inside them", TO_FLAG(struct options, inclusive)},
-    {'j', "jobs", "=JOB[.STEP]", "the job; then all arguments are FILEs",
-     TO_TEXT(struct options, query.jobs)},
-    {OPTION_ROWS_OF(struct options, query, query_filter_rows)},
-    {OPTION_ROWS_OF(struct options, query, query_source_rows)},
-    {0}};
+static const struct option_row rows[] = {{'f', "format", "=FORM", "table (default), json or csv",
+                                          TO_CHOICE(struct options, form, "table, json or csv")},
+                                         {'j', "jobs", "=JOB[.STEP]",
+                                          "the job; then all arguments are FILEs",
+                                          TO_TEXT(struct options, query.jobs)},
+                                         {OPTION_ROWS_OF(struct options, query, query_filter_rows)},
+                                         {OPTION_ROWS_OF(struct options, query, query_source_rows)},
+                                         {0}};
 
 static const struct option_table table = {
     .program = "apapi " COMMAND,
