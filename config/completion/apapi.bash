@@ -39,11 +39,7 @@ _apapi_jobs() {
 }
 
 _apapi_components() {
-    if [[ $value == *:::* ]]; then
-        _apapi_offer '' "$(apapi list --names "${value%%:::*}" 2>/dev/null)"
-    else
-        _apapi_offer : "$(apapi list --names 2>/dev/null)"
-    fi
+    _apapi_offer : "$(apapi list --names 2>/dev/null)"
 }
 
 # zsh's compgen knows no file names.

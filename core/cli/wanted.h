@@ -5,7 +5,6 @@
 #include <stddef.h>
 
 #include "apapi/error.h"
-#include "apapi/event.h"
 #include "apapi/interval.h"
 
 #define WANTED_MAX 128
@@ -14,20 +13,13 @@
 struct wanted {
     bool named;
     size_t count;
-    struct wanted_component {
-        char name[APAPI_COMPONENT_SIZE];
-        const char *pattern; /* of events, "rapl:::PACKAGE*"; NULL: all */
-    } components[WANTED_MAX];
+    char names[WANTED_MAX][APAPI_COMPONENT_SIZE];
 };
 
 /**
- * Parse "rapl", "rapl:nvml" and "rapl:::PACKAGE*"; without words: all components that can be named
- * here.
+ * Parse "rapl" and "rapl:nvml"; without words: all components that can be named here.
  * @return 0; -1 with errno EINVAL, ENOENT (an unknown name: `err` has the nearest).
  */
 int wanted_parse(int count, char *const words[], struct wanted *wanted, struct apapi_error *err);
-
-/** @return whether an event of the component is wanted. */
-bool wanted_event(const struct wanted_component *component, const struct apapi_event *event);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The cost of finding records, and of reading whole ones: decoding, `apapi report`, `apapi show -f`.
+/* The cost of finding records, and of reading whole ones: decoding, `apapi report`, `apapi show
+ * -f`.
  */
 #include <fcntl.h>
 #include <jansson.h>
@@ -206,8 +207,7 @@ static void add_merge(struct bench_table *table, struct pile *pile, const char *
 
     pile->argv = argv;
     snprintf(option, sizeof option, "--format=%s", form);
-    snprintf(row.what, sizeof row.what, "apapi show -f %s, CPU time, %zu nodes", form,
-             pile->count);
+    snprintf(row.what, sizeof row.what, "apapi show -f %s, CPU time, %zu nodes", form, pile->count);
     bench_compare(table, row, (struct bench_side){run_merge, pile},
                   (struct bench_side){run_bare_ms, pile},
                   (struct bench_side){run_jansson_ms, pile});

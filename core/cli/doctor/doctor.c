@@ -738,10 +738,10 @@ static void examine_all(struct diagnosis *diagnosis, const struct wanted *wanted
         struct apapi_way ways[APAPI_WAYS_MAX];
         bool meter = false;
 
-        if (!wanted->named && !apapi_catalog_has_route(wanted->components[i].name)) {
+        if (!wanted->named && !apapi_catalog_has_route(wanted->names[i])) {
             continue;
         }
-        component->name = wanted->components[i].name;
+        component->name = wanted->names[i];
         component->way_count = apapi_catalog_ways(component->name, ways);
         for (size_t k = 0; k < component->way_count; k++) {
             struct examined_way *way = &component->ways[k];

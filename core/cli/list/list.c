@@ -11,7 +11,6 @@
 #include "apapi/catalog.h"
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/nearest.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/command.h"
@@ -34,12 +33,12 @@ struct listed_event {
 
 /** One component: opened, or the reason why not. */
 struct listed {
-    const struct wanted_component *wanted;
+    const char *name;
     enum listed_state { LISTED_OPEN, LISTED_UNREADABLE, LISTED_SLOW, LISTED_NAME } state;
     struct apapi_reader *reader; /* LISTED_OPEN */
     struct apapi_error reason;   /* LISTED_UNREADABLE */
     int error;                   /* the errno of it */
-    struct listed_event *events; /* the wanted ones */
+    struct listed_event *events;
     size_t event_count;
 };
 
@@ -100,7 +99,7 @@ static void put_names(const struct list *list)
     for (size_t i = 0; i < list->wanted.count && used < sizeof names; i++) {
         if (list->components[i].state == LISTED_NAME) {
             used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
-                                     list->components[i].wanted->name);
+                                     list->components[i].name);
         }
     }
     if (used > 0) {
@@ -118,7 +117,7 @@ static int list_print_text(const struct list *list)
 
         if (listed->state == LISTED_OPEN) {
             text_clean(clean, sizeof clean, listed->reader->detail);
-            printf("%s (%s)\n", listed->wanted->name, clean);
+            printf("%s (%s)\n", listed->name, clean);
             table = table_begin(columns, COUNT_OF(columns), false, true, stdout);
             for (size_t k = 0; k < listed->event_count; k++) {
                 put_event(&table, &listed->events[k]);
@@ -130,7 +129,7 @@ static int list_print_text(const struct list *list)
     }
     for (size_t i = 0; i < list->wanted.count; i++) {
         const struct listed *listed = &list->components[i];
-        const char *name = listed->wanted->name;
+        const char *name = listed->name;
         char clean[sizeof listed->reason.text];
 
         if (listed->state == LISTED_UNREADABLE) {
@@ -151,7 +150,7 @@ static int list_print_names(const struct list *list)
         const struct listed *listed = &list->components[i];
 
         if (!list->wanted.named && (listed->state == LISTED_OPEN || listed->state == LISTED_SLOW)) {
-            puts(listed->wanted->name);
+            puts(listed->name);
         }
         for (size_t j = 0; list->wanted.named && j < listed->event_count; j++) {
             puts(listed->events[j].event.name);
@@ -183,7 +182,7 @@ static const struct field fields_of_listed[] = {
 static void put_json(struct json_writer *json, const struct listed *listed)
 {
     json_begin_object(json, NULL);
-    json_put_text(json, "name", listed->wanted->name);
+    json_put_text(json, "name", listed->name);
     if (listed->state == LISTED_OPEN) {
         json_put_flag(json, "readable", true);
         json_put_text(json, "source", apapi_source_name(listed->reader->source));
@@ -232,14 +231,13 @@ static const struct option_row options[] = {
 
 static const struct option_table table = {
     .program = "apapi list",
-    .head = "usage: apapi list [OPTION]... [COMPONENT | COMPONENT:::EVENT]...\n"
+    .head = "usage: apapi list [OPTION]... [COMPONENT]...\n"
             "Show the components that can be measured here, the source that reads each of them,\n"
-            "and its events with their present values. COMPONENT may be a list as in rapl:nvml,\n"
-            "EVENT a pattern as in 'rapl:::PACKAGE*'. Without arguments: all components; those\n"
-            "that are slow to open, and those that only PAPI knows, by name only.\n",
-    .foot =
-        "APAPI_SOURCES sets the sources and their order, as in sysfs:papi.\n"
-        "Exit status: 0 done, 1 a named component or event cannot be read here, 2 wrong usage.\n",
+            "and its events with their present values. COMPONENT may be a list as in rapl:nvml.\n"
+            "Without arguments: all components; those that are slow to open, and those that only\n"
+            "PAPI knows, by name only.\n",
+    .foot = "APAPI_SOURCES sets the sources and their order, as in sysfs:papi.\n"
+            "Exit status: 0 done, 1 a named component cannot be read here, 2 wrong usage.\n",
     .column = 17,
     .rows = options};
 
@@ -275,44 +273,21 @@ static int list_read_events(struct listed *listed, struct apapi_error *err)
     }
     apapi_catalog_read(reader, readings);
     for (size_t i = 0; i < reader->count; i++) {
-        if (wanted_event(listed->wanted, &reader->events[i])) {
-            fill_event(reader, i, &readings[i], &listed->events[listed->event_count++]);
-        }
+        fill_event(reader, i, &readings[i], &listed->events[listed->event_count++]);
     }
     free(readings);
     return 0;
 }
 
-/* Refuse a pattern that matches no event. */
-static int refuse_pattern(const struct listed *listed, struct apapi_error *err)
-{
-    const struct apapi_reader *reader = listed->reader;
-    struct nearest nearest;
-    char meant[160];
-
-    nearest_begin(&nearest, listed->wanted->pattern);
-    for (size_t i = 0; i < reader->count; i++) {
-        nearest_offer(reader->events[i].name, &nearest);
-    }
-    nearest_text(&nearest, meant, sizeof meant);
-    return *meant
-               ? apapi_fail(err, ENOENT, "no event '%.60s' here%s", listed->wanted->pattern, meant)
-               : apapi_fail(err, ENOENT, "no event '%.60s' here; 'apapi list %s' shows all",
-                            listed->wanted->pattern, listed->wanted->name);
-}
-
 static int list_open_component(struct listed *listed, const char *order, struct apapi_error *err)
 {
-    listed->reader = apapi_catalog_open(listed->wanted->name, order, &listed->reason);
+    listed->reader = apapi_catalog_open(listed->name, order, &listed->reason);
     if (!listed->reader) {
         listed->error = errno;
         listed->state = LISTED_UNREADABLE;
         return 0;
     }
-    if (list_read_events(listed, err)) {
-        return -1;
-    }
-    return listed->wanted->pattern && listed->event_count == 0 ? refuse_pattern(listed, err) : 0;
+    return list_read_events(listed, err);
 }
 
 static int list_open_all(struct list *list, const char *order, struct apapi_error *err)
@@ -320,19 +295,19 @@ static int list_open_all(struct list *list, const char *order, struct apapi_erro
     for (size_t i = 0; i < list->wanted.count; i++) {
         struct listed *listed = &list->components[i];
 
-        listed->wanted = &list->wanted.components[i];
-        if (!list->wanted.named && !apapi_catalog_has_route(listed->wanted->name)) {
+        listed->name = list->wanted.names[i];
+        if (!list->wanted.named && !apapi_catalog_has_route(listed->name)) {
             listed->state = LISTED_NAME;
-        } else if (!list->wanted.named && apapi_catalog_slow(listed->wanted->name, order)) {
+        } else if (!list->wanted.named && apapi_catalog_slow(listed->name, order)) {
             listed->state = LISTED_SLOW;
         }
         if (listed->state == LISTED_OPEN) {
             char all[APAPI_NAME_SIZE];
 
-            apapi_catalog_want(listed->wanted->name);
+            apapi_catalog_want(listed->name);
             /* also the events that are measured only where they are named */
-            snprintf(all, sizeof all, "%s:::?*", listed->wanted->name);
-            apapi_catalog_want(listed->wanted->pattern ? listed->wanted->pattern : all);
+            snprintf(all, sizeof all, "%s:::?*", listed->name);
+            apapi_catalog_want(all);
         }
     }
     for (size_t i = 0; i < list->wanted.count; i++) {
