@@ -57,9 +57,6 @@ static void meter_read(struct apapi_reader *base, struct apapi_reading *readings
 
     atomic_fetch_add(&meter->reads, 1);
     hang_while(meter, &meter->read_hangs);
-    if (meter->takes_a_while) {
-        pause_shortly();
-    }
     if (atomic_load(&meter->ends_thread)) {
         meter->lost = handle;
         pthread_exit(NULL);
@@ -123,9 +120,6 @@ static struct apapi_reader *open_meter(struct fake_meter *meter)
     snprintf(handle->base.detail, sizeof handle->base.detail, "fake %s", meter->name);
     for (int i = 0; i < atomic_load(&meter->present); i++) {
         add_event(handle, atomic_load(&meter->first) + i);
-    }
-    if (meter->relative) {
-        atomic_store(&meter->value, 0);
     }
     return &handle->base;
 }

@@ -18,9 +18,7 @@
 struct fake_meter {
     const char *name;
     bool slow, own_worker;
-    bool takes_a_while;                    /* read() does: a millisecond */
     uint64_t update_ns;                    /* that it states; 0: 1 s, so that nothing is probed */
-    bool relative;                         /* each time it is opened it counts from 0 */
     enum apapi_domain domain;              /* of both events */
     atomic_bool open_hangs;                /* open() does not return */
     atomic_bool read_hangs;                /* read() does not return */

@@ -102,11 +102,6 @@ void powercap_tree_energy(const struct powercap_tree *tree, const char *folder, 
     write_file(tree, folder, "energy_uj", text);
 }
 
-void powercap_tree_write(const struct powercap_tree *tree, const char *folder, const char *text)
-{
-    write_file(tree, folder, "energy_uj", text);
-}
-
 void powercap_tree_zone(const struct powercap_tree *tree, const char *folder, const char *name,
                         uint64_t range_uj)
 {

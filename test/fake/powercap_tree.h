@@ -28,9 +28,6 @@ void powercap_tree_link(const struct powercap_tree *tree, const char *path, cons
 /** Set the mode of any file. */
 void powercap_tree_chmod(const struct powercap_tree *tree, const char *path, unsigned mode);
 
-/** Write a zone's energy_uj, any text, in place. */
-void powercap_tree_write(const struct powercap_tree *tree, const char *folder, const char *text);
-
 /** Write a zone's energy_uj as the kernel does. */
 void powercap_tree_energy(const struct powercap_tree *tree, const char *folder, uint64_t uj);
 

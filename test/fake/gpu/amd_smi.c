@@ -100,7 +100,7 @@ FAKE_EXPORT int amdsmi_get_power_info(processor_t gpu, struct power *power)
 {
     memset(power, 0xff, sizeof *power);
     power->average = (uint32_t)gpu->power_w;
-    return gpu->meter > 0 ? call(gpu, "get_power_info") : NOT_SUPPORTED;
+    return call(gpu, "get_power_info");
 }
 
 struct usage {

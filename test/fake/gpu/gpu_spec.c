@@ -73,8 +73,7 @@ static const struct setting of_library[] = {NUMBER(struct fake_gpus, init_ms),
                                             TEXT(struct fake_gpus, log)};
 static const struct setting of_gpu[] = {
     NUMBER(struct fake_gpu, power_w), NUMBER(struct fake_gpu, most_w),
-    NUMBER(struct fake_gpu, step_ms), NUMBER(struct fake_gpu, minor),
-    NUMBER(struct fake_gpu, counter), NUMBER(struct fake_gpu, meter),
+    NUMBER(struct fake_gpu, step_ms), NUMBER(struct fake_gpu, counter),
     TEXT(struct fake_gpu, name),      TEXT(struct fake_gpu, uuid),
     TEXT(struct fake_gpu, lost_with)};
 
@@ -119,8 +118,8 @@ static struct fake_gpu *add_gpu(void)
     if (index == FAKE_GPUS_MAX) {
         complain("too many", "gpu");
     }
-    *gpu = (struct fake_gpu){.power_w = 100, .counter = 1, .meter = 1};
-    gpu->minor = (double)index;
+    *gpu = (struct fake_gpu){.power_w = 100, .counter = 1};
+    gpu->minor = (unsigned)index;
     copy(gpu->name, sizeof gpu->name, "Fake GPU");
     snprintf(gpu->uuid, sizeof gpu->uuid, "GPU-%08zx-0000-0000-0000-000000000000", index);
     return gpu;

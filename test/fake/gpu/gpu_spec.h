@@ -11,10 +11,10 @@
  *
  *   library log=FILE init_ms=N fail=FUNCTION:CODE version=TEXT
  *   gpu     power_w=N (of the constant power; 100) most_w=N (its highest limit; 0: not said)
- * step_ms=N (between two updates of the counter; 0) counter=0|1 (is there one; 1) meter=0|1 (and
- * the power; 1) lost_with=FILE (the GPU is lost as soon as the file exists) minor=N name=TEXT
- * uuid=TEXT mig=UUID (of a part, up to 7 times; mig=UUID:SLICES also says how many of the GPU's 7
- * slices it has) fail=FUNCTION:CODE
+ * step_ms=N (between two updates of the counter; 0) counter=0|1 (is there one; 1)
+ * lost_with=FILE (the GPU is lost as soon as the file exists) name=TEXT uuid=TEXT mig=UUID (of a
+ * part, up to 7 times; mig=UUID:SLICES also says how many of the GPU's 7 slices it has)
+ * fail=FUNCTION:CODE
  *
  * FUNCTION is without the library's prefix, "*" any of a GPU's. The log gets a line for each call.
  */
@@ -28,8 +28,9 @@ struct fake_failure {
 };
 
 struct fake_gpu {
-    double power_w, most_w, step_ms, minor;
-    double counter, meter; /* 0: it has none */
+    double power_w, most_w, step_ms;
+    double counter; /* 0: it has none */
+    unsigned minor;
     char name[FAKE_TEXT_SIZE], uuid[FAKE_TEXT_SIZE];
     char lost_with[256]; /* "": never */
     char parts[FAKE_PARTS_MAX][FAKE_TEXT_SIZE];

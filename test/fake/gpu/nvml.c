@@ -140,7 +140,7 @@ FAKE_EXPORT int nvmlDeviceGetUUID(device_t device, char *uuid, unsigned size)
 
 FAKE_EXPORT int nvmlDeviceGetMinorNumber(device_t device, unsigned *minor)
 {
-    *minor = (unsigned)((const struct fake_gpu *)device)->minor;
+    *minor = ((const struct fake_gpu *)device)->minor;
     return gpu_call(device, "DeviceGetMinorNumber");
 }
 
@@ -160,7 +160,7 @@ FAKE_EXPORT int nvmlDeviceGetPowerUsage(device_t device, unsigned *power_mw)
     const struct fake_gpu *gpu = device;
 
     *power_mw = (unsigned)(gpu->power_w * 1e3);
-    return gpu->meter > 0 ? gpu_call(gpu, "DeviceGetPowerUsage") : NVML_ERROR_NOT_SUPPORTED;
+    return gpu_call(gpu, "DeviceGetPowerUsage");
 }
 
 FAKE_EXPORT int nvmlDeviceGetPowerManagementLimitConstraints(device_t device, unsigned *least_mw,

@@ -68,7 +68,7 @@ FAKE_EXPORT int rsmi_dev_unique_id_get(uint32_t index, uint64_t *id)
 
 FAKE_EXPORT int rsmi_dev_drm_render_minor_get(uint32_t index, uint32_t *minor)
 {
-    *minor = 128 + (uint32_t)find(index)->minor;
+    *minor = 128 + find(index)->minor;
     return call(index, "dev_drm_render_minor_get");
 }
 
@@ -88,7 +88,7 @@ FAKE_EXPORT int rsmi_dev_power_ave_get(uint32_t index, uint32_t sensor, uint64_t
     const struct fake_gpu *gpu = find(index);
 
     *power_uw = (uint64_t)(gpu->power_w * 1e6);
-    return gpu->meter > 0 && sensor == 0 ? call(index, "dev_power_ave_get") : NOT_SUPPORTED;
+    return sensor == 0 ? call(index, "dev_power_ave_get") : NOT_SUPPORTED;
 }
 
 FAKE_EXPORT int rsmi_dev_power_cap_range_get(uint32_t index, uint32_t sensor, uint64_t *most_uw,
