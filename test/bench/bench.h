@@ -89,8 +89,6 @@ typedef void (*bench_part_f)(struct bench_table *table);
 
 void bench_tick(struct bench_table *table);
 void bench_overflow(struct bench_table *table);
-void bench_limits(struct bench_table *table);
-void bench_reading(struct bench_table *table);
 void bench_session(struct bench_table *table);
 void bench_period(struct bench_table *table);
 void bench_startup(struct bench_table *table);

@@ -159,13 +159,12 @@ static const struct part {
     const char *name;
     bench_part_f run;
 } parts[] = {
-    {"tick", bench_tick},       {"reading", bench_reading}, {"overflow", bench_overflow},
-    {"limits", bench_limits},   {"session", bench_session}, {"period", bench_period},
-    {"startup", bench_startup},
+    {"tick", bench_tick},       {"overflow", bench_overflow}, {"session", bench_session},
+    {"period", bench_period},   {"startup", bench_startup},
 #if WITH_PAPI
     {"papi", bench_papi},
 #endif
-    {"collect", bench_collect}, {"records", bench_records}, {"live", bench_live},
+    {"collect", bench_collect}, {"records", bench_records},   {"live", bench_live},
     {"regions", bench_regions}, {"observe", bench_observe},
 };
 
@@ -186,7 +185,7 @@ static const struct option_table usage = {
     .head = "usage: apapi-bench [--quick] [--check] [PART...]\n"
             "Compare what APAPI costs with the least that could do the same, in turns, and print\n"
             "the medians. Takes three minutes.\n",
-    .foot = "Parts: tick reading overflow limits session period startup papi collect records\n"
+    .foot = "Parts: tick overflow session period startup papi collect records\n"
             "live regions observe; without any: all of them.\n",
     .column = 16,
     .rows = rows};

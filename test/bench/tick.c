@@ -232,6 +232,9 @@ void bench_tick(struct bench_table *table)
     add_row(table, &ticking,
             (struct bench_row){.what = "tick, each of 8 events", .limit = TICK_LIMIT}, run_ticks,
             run_bare_moving);
+    add_row(table, &ticking,
+            (struct bench_row){.what = "reading alone, each of 8 events", .limit = READING_LIMIT},
+            run_source, run_bare);
     ticking_destroy(&ticking);
 }
 
@@ -403,7 +406,7 @@ static void add_overflow_row(struct bench_table *table, const char *what, size_t
 }
 
 /* Two of the same components, one with 64 limits and one with none, in turns. */
-void bench_limits(struct bench_table *table)
+static void add_limits_row(struct bench_table *table)
 {
     static struct watched watched[2];
     const struct bench_row row = {
@@ -423,15 +426,5 @@ void bench_overflow(struct bench_table *table)
 {
     add_overflow_row(table, "tick of 8 events, no threshold", 0);
     add_overflow_row(table, "tick of 8 events, 64 thresholds", APAPI_OVERFLOW_MAX);
-}
-
-void bench_reading(struct bench_table *table)
-{
-    struct ticking ticking;
-
-    ticking_create(&ticking, table->quick);
-    add_row(table, &ticking,
-            (struct bench_row){.what = "reading alone, each of 8 events", .limit = READING_LIMIT},
-            run_source, run_bare);
-    ticking_destroy(&ticking);
+    add_limits_row(table);
 }

@@ -56,6 +56,7 @@ struct spec_word {
     unsigned int kinds; /* 0: defines the path; otherwise changes one of these kinds (1 << kind) */
     bool exact_only;    /* plain files cannot do it */
     void (*parse)(const struct spec_line *line, struct sim_node *node);
+    enum sim_event_kind event; /* of spec_event() */
 };
 
 static _Noreturn void spec_fail(const struct spec_line *line)
@@ -222,62 +223,38 @@ static void spec_unit(const struct spec_line *line, struct sim_node *node)
     }
 }
 
-static struct sim_event *spec_event(const struct spec_line *line, struct sim_node *node,
-                                    enum sim_event_kind kind)
+/* "EIO" or "5" */
+static int spec_errno(const struct spec_line *line, int arg)
 {
+    for (int i = 1; i <= ERRNO_MAX; i++) {
+        const char *name = strerrorname_np(i);
+
+        if (name && strcmp(name, line->args[arg]) == 0) {
+            return i;
+        }
+    }
+    return (int)spec_whole(line, arg, 10, ERRNO_MAX);
+}
+
+/* FROM_S, mostly TO_S, and what happens. */
+static void spec_event(const struct spec_line *line, struct sim_node *node)
+{
+    enum sim_event_kind kind = line->word->event;
     bool ends = kind != SIM_RESET && kind != SIM_ABSURD;
-    struct sim_event event = {
-        .kind = kind, .from_ns = spec_ns(line, 0), .to_ns = ends ? spec_ns(line, 1) : UINT64_MAX};
+    struct sim_event event = {.kind = kind,
+                              .from_ns = spec_ns(line, 0),
+                              .to_ns = ends ? spec_ns(line, 1) : UINT64_MAX,
+                              .error = kind == SIM_FAIL ? spec_errno(line, 2) : 0,
+                              .reopen = strcmp(line->word->name, "replug") == 0};
 
     if (event.to_ns <= event.from_ns) {
         spec_fail(line);
     }
+    if (kind == SIM_ABSURD) {
+        snprintf(event.value, sizeof event.value, "%s", line->args[1]);
+    }
     node->events = sim_grow(node->events, &node->event_count, sizeof event);
     node->events[node->event_count - 1] = event;
-    return &node->events[node->event_count - 1];
-}
-
-static void spec_freeze(const struct spec_line *line, struct sim_node *node)
-{
-    spec_event(line, node, SIM_FREEZE);
-}
-
-static void spec_reset(const struct spec_line *line, struct sim_node *node)
-{
-    spec_event(line, node, SIM_RESET);
-}
-
-static void spec_vanish(const struct spec_line *line, struct sim_node *node)
-{
-    spec_event(line, node, SIM_VANISH);
-}
-
-static void spec_replug(const struct spec_line *line, struct sim_node *node)
-{
-    spec_event(line, node, SIM_VANISH)->reopen = true;
-}
-
-/* "EIO" or "5" */
-static void spec_fail_reads(const struct spec_line *line, struct sim_node *node)
-{
-    struct sim_event *event = spec_event(line, node, SIM_FAIL);
-
-    for (int i = 1; i <= ERRNO_MAX; i++) {
-        const char *name = strerrorname_np(i);
-
-        if (name && strcmp(name, line->args[2]) == 0) {
-            event->error = i;
-            return;
-        }
-    }
-    event->error = (int)spec_whole(line, 2, 10, ERRNO_MAX);
-}
-
-static void spec_absurd(const struct spec_line *line, struct sim_node *node)
-{
-    struct sim_event *event = spec_event(line, node, SIM_ABSURD);
-
-    snprintf(event->value, sizeof event->value, "%s", line->args[1]);
 }
 
 /* --- lines ------------------------------------------------------------------------------------ */
@@ -290,25 +267,25 @@ enum {
 };
 
 static const struct spec_word words[] = {
-    {"dir", "", 0, 0, 0, false, spec_dir},
-    {"link", "TARGET", 1, 1, 0, false, spec_link},
-    {"text", "[STRING]", SPEC_REST, 1, 0, false, spec_text},
-    {"energy", "WATTS RANGE_UJ START_UJ", 3, 3, 0, false, spec_energy},
-    {"energy-ramp", "W0 W_PER_S RANGE_UJ START_UJ", 4, 4, 0, false, spec_ramp},
-    {"energy-square", "W_LOW W_HIGH PERIOD_S RANGE_UJ START_UJ", 5, 5, 0, false, spec_square},
-    {"energy-load", "FILE WATTS RANGE_UJ START_UJ", 4, 4, 0, false, spec_energy_load},
-    {"msr", "", 0, 0, 0, true, spec_msr},
+    {"dir", "", 0, 0, 0, false, spec_dir, 0},
+    {"link", "TARGET", 1, 1, 0, false, spec_link, 0},
+    {"text", "[STRING]", SPEC_REST, 1, 0, false, spec_text, 0},
+    {"energy", "WATTS RANGE_UJ START_UJ", 3, 3, 0, false, spec_energy, 0},
+    {"energy-ramp", "W0 W_PER_S RANGE_UJ START_UJ", 4, 4, 0, false, spec_ramp, 0},
+    {"energy-square", "W_LOW W_HIGH PERIOD_S RANGE_UJ START_UJ", 5, 5, 0, false, spec_square, 0},
+    {"energy-load", "FILE WATTS RANGE_UJ START_UJ", 4, 4, 0, false, spec_energy_load, 0},
+    {"msr", "", 0, 0, 0, true, spec_msr, 0},
     {"reg", "NUMBER const VALUE | NUMBER energy WATTS UNIT_EXP START", 3, 5, 1U << SIM_MSR, true,
-     spec_reg},
-    {"mode", "OCTAL", 1, 1, SPEC_ANY & ~(1U << SIM_LINK), false, spec_mode},
-    {"update", "SECONDS", 1, 1, SPEC_METERS, false, spec_update},
-    {"unit", "DIVISOR [UNIT]", 1, 2, 1U << SIM_ENERGY, false, spec_unit},
-    {"freeze", "FROM_S TO_S", 2, 2, SPEC_METERS, false, spec_freeze},
-    {"reset", "AT_S", 1, 1, 1U << SIM_ENERGY, false, spec_reset},
-    {"fail", "FROM_S TO_S ERRNO", 3, 3, SPEC_FILES, true, spec_fail_reads},
-    {"absurd", "AT_S VALUE", 2, 2, SPEC_NUMBERS, true, spec_absurd},
-    {"vanish", "FROM_S TO_S", 2, 2, SPEC_ANY, true, spec_vanish},
-    {"replug", "FROM_S TO_S", 2, 2, SPEC_ANY, true, spec_replug},
+     spec_reg, 0},
+    {"mode", "OCTAL", 1, 1, SPEC_ANY & ~(1U << SIM_LINK), false, spec_mode, 0},
+    {"update", "SECONDS", 1, 1, SPEC_METERS, false, spec_update, 0},
+    {"unit", "DIVISOR [UNIT]", 1, 2, 1U << SIM_ENERGY, false, spec_unit, 0},
+    {"freeze", "FROM_S TO_S", 2, 2, SPEC_METERS, false, spec_event, SIM_FREEZE},
+    {"reset", "AT_S", 1, 1, 1U << SIM_ENERGY, false, spec_event, SIM_RESET},
+    {"fail", "FROM_S TO_S ERRNO", 3, 3, SPEC_FILES, true, spec_event, SIM_FAIL},
+    {"absurd", "AT_S VALUE", 2, 2, SPEC_NUMBERS, true, spec_event, SIM_ABSURD},
+    {"vanish", "FROM_S TO_S", 2, 2, SPEC_ANY, true, spec_event, SIM_VANISH},
+    {"replug", "FROM_S TO_S", 2, 2, SPEC_ANY, true, spec_event, SIM_VANISH},
 };
 
 static const struct spec_word *spec_find_word(const char *name)
@@ -371,7 +348,7 @@ static void spec_line(struct sim_tree *tree, struct spec_line *line, char *text,
         spec_fail(line);
     }
     line->word->parse(line, &tree->nodes[index]);
-    tree->vanishes |= line->word->parse == spec_vanish || line->word->parse == spec_replug;
+    tree->vanishes |= line->word->event == SIM_VANISH;
 }
 
 void sim_spec_load(struct sim_tree *tree, const char *path, bool exact)

@@ -471,29 +471,28 @@ static void ensembles_add_any_fault(struct scene *scene, enum history_fault_kind
     ensembles_add_fault(scene, kind, from_ns, from_ns + random_scale(scene->random, MS, 5 * S));
 }
 
-/* For a thousand seconds at 2 kW. */
-static void ensembles_make_leap(struct scene *scene)
-{
-    ensembles_make_any(scene);
-    scene_set_start(scene);
-    ensembles_add_any_fault(scene, FAULT_LEAP);
-    scene_component(scene)->faults[0].leap_s = 1000;
-}
-
+/* A leap is what 2 kW take a thousand seconds for. */
 static void ensembles_make_fault(struct scene *scene)
 {
     ensembles_make_any(scene);
     scene_set_start(scene);
     ensembles_add_any_fault(scene, (enum history_fault_kind)scene->value);
+    scene_component(scene)->faults[0].leap_s = 1000;
+}
+
+static void scene_set_range(struct scene *scene, double least_j, double most_j)
+{
+    struct history_meter *meter = scene_meter(scene);
+
+    meter->range_max =
+        (uint64_t)((double)random_scale(scene->random, least_j, most_j) / meter->scale);
+    meter->offset_j = random_share(scene->random) * (double)meter->range_max * meter->scale;
 }
 
 /* At 2 kW, after 0.05 to 5 s. */
 static void ensembles_make_wraps(struct scene *scene)
 {
-    struct history_meter *meter = scene_meter(scene);
-
-    meter->range_max = (uint64_t)((double)random_scale(scene->random, 100, 10000) / meter->scale);
-    meter->offset_j = random_share(scene->random) * (double)meter->range_max * meter->scale;
+    scene_set_range(scene, 100, 10000);
     ensembles_make_any(scene);
 }
 
@@ -525,10 +524,7 @@ static void ensembles_make_doubles(struct scene *scene)
 /* The process stands still for longer than it takes to wrap. */
 static void ensembles_make_hidden_wraps(struct scene *scene)
 {
-    struct history_meter *meter = scene_meter(scene);
-
-    meter->range_max = (uint64_t)((double)random_scale(scene->random, 50, 500) / meter->scale);
-    meter->offset_j = random_share(scene->random) * (double)meter->range_max * meter->scale;
+    scene_set_range(scene, 50, 500);
     ensembles_make_stops(scene);
 }
 
@@ -611,7 +607,7 @@ const struct ensemble ensembles[] = {
     {"absurd", ensembles_make_fault, FAULT_ABSURD, false},
     {"reset", ensembles_make_fault, FAULT_RESET, false},
     {"hidden-resets", ensembles_make_hidden_resets, 0, false},
-    {"leap", ensembles_make_leap, 0, false},
+    {"leap", ensembles_make_fault, FAULT_LEAP, false},
     {"gauge-constant", ensembles_make_profile, PROFILE_CONSTANT, true},
     {"gauge-profiles", ensembles_make_any, 0, true},
     {"gauge-sine", ensembles_make_gauge_sine, 0, true},
