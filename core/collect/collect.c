@@ -264,16 +264,6 @@ static int send_report(struct collector *collector)
     return message_send(APAPI_CHANNEL_FD, &message, deadline_now() + PLUGIN_PATIENCE_NS);
 }
 
-/* The step of a killed srun may still run. It has ended only if all its nodes have reported. */
-static void finish_forward(struct collector *collector)
-{
-    if (collector->alone && !receiver_is_complete(&collector->receiver)) {
-        forward_flush(&collector->forward);
-    } else {
-        collect_end_forward(collector);
-    }
-}
-
 static int collect_run(void)
 {
     static struct collector collector;
@@ -295,7 +285,11 @@ static int collect_run(void)
            (!receiver_is_complete(&collector.receiver) && deadline_now() < collector.end_ns)) {
         wait_and_handle(&collector);
     }
-    finish_forward(&collector);
+    if (collector.alone && !receiver_is_complete(&collector.receiver)) {
+        forward_flush(&collector.forward); /* the step of a killed srun may still run */
+    } else {
+        collect_end_forward(&collector);
+    }
     if (!collector.alone) {
         result = send_report(&collector);
     }

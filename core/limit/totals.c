@@ -120,11 +120,6 @@ static void step_take(struct limit_node *step, const struct limit_report *report
     step->silent = false;
 }
 
-static bool step_is_known(const struct limit_node *step)
-{
-    return !isnan(step->latest.total_j) || step->before_j > 0;
-}
-
 /* 0: not known. */
 static double step_total_j(const struct limit_node *step, uint64_t now_ns)
 {
@@ -162,7 +157,9 @@ static size_t node_choose(const struct limit_node *node)
     size_t best = LIMIT_NO_STEP;
 
     for (size_t i = 0; i < node->steps.count; i++) {
-        if (!steps[i].ended && !steps[i].silent && step_is_known(&steps[i]) &&
+        bool known = !isnan(steps[i].latest.total_j) || steps[i].before_j > 0;
+
+        if (!steps[i].ended && !steps[i].silent && known &&
             (best == LIMIT_NO_STEP || steps[i].latest.elapsed_ns > steps[best].latest.elapsed_ns)) {
             best = i;
         }

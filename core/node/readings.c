@@ -167,11 +167,8 @@ static bool readings_fit(const struct readings_page *page,
         return false;
     }
     for (size_t i = 0; i < reader->count; i++) {
-        const struct apapi_event *a = &page->events[component->first + i].event;
-        const struct apapi_event *b = &reader->events[i];
-
-        if (strcmp(a->name, b->name) != 0 || a->type != b->type || a->scale != b->scale ||
-            a->accumulates != b->accumulates || a->range_max != b->range_max) {
+        if (!component_event_is_same(&page->events[component->first + i].event,
+                                     &reader->events[i])) {
             return false;
         }
     }

@@ -327,8 +327,7 @@ int component_open(struct component *component, const char *name,
     return component_adopt(component, reader);
 }
 
-/* The same counter or gauge, whose values mean the same. */
-static bool is_same_event(const struct apapi_event *a, const struct apapi_event *b)
+bool component_event_is_same(const struct apapi_event *a, const struct apapi_event *b)
 {
     return strcmp(a->name, b->name) == 0 && a->type == b->type && a->scale == b->scale &&
            a->accumulates == b->accumulates && a->range_max == b->range_max;
@@ -341,7 +340,7 @@ static size_t find_again(const struct component *component, size_t index,
         struct apapi_event event = reader->events[i];
 
         apapi_definition_complete(component->definitions[index], &event);
-        if (is_same_event(&event, &component->events[index])) {
+        if (component_event_is_same(&event, &component->events[index])) {
             return i;
         }
     }

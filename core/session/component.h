@@ -141,6 +141,9 @@ int component_adopt(struct component *component, struct apapi_reader *reader);
 int component_rejoin(struct component *component, struct apapi_reader *reader,
                      struct apapi_error *err);
 
+/** @return whether it is the same counter or gauge, whose values mean the same. */
+bool component_event_is_same(const struct apapi_event *a, const struct apapi_event *b);
+
 /** Forget all readings: a measurement begins (CLOCK_MONOTONIC). */
 void component_restart(struct component *component, uint64_t origin_ns);
 

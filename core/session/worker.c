@@ -267,13 +267,6 @@ static void worker_account(struct worker *worker, const struct worker_task *task
     }
 }
 
-static void worker_has_checked(struct worker *worker, const struct worker_task *task)
-{
-    component_check(task->component, task->when);
-    worker->running = worker_lacks(worker, true);
-    worker_changed(worker);
-}
-
 static void worker_has_read(struct worker *worker, const struct worker_task *task)
 {
     struct component *component = task->component;
@@ -286,7 +279,9 @@ static void worker_has_read(struct worker *worker, const struct worker_task *tas
     if (task->call == WORKER_PROBE) {
         component_probe(component, task->when);
     } else if (task->call == WORKER_CHECK) {
-        worker_has_checked(worker, task);
+        component_check(component, task->when);
+        worker->running = worker_lacks(worker, true);
+        worker_changed(worker);
     } else if (dense) {
         component_account_dense(component, task->when);
     } else if (task->dense) {
