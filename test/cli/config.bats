@@ -85,11 +85,11 @@ pue = 0.5'
     [[ $output == "$conf:1: spool_dir: no records can be written on this machine: $BATS_TEST_TMPDIR/file: not a folder" ]]
 }
 
-@test "ok; -v shows the values and where they come from" {
+@test "ok; without --check the values and where they come from" {
     put $'default = rapl\n[estimate]\nidle_w = 60\ncore_w = 8'
     run -0 "$apapi" config --check "$conf"
     [[ $output == "$conf: ok" ]]
-    run -0 "$apapi" config --check -v "$conf"
+    run -0 "$apapi" config "$conf"
     [[ $output == *"default = rapl # $conf:1"* && $output == *'min_interval = 10ms # default'* ]]
     [[ $output == *$'[estimate]\nidle_w = 60'" # $conf:3"* ]]
 }

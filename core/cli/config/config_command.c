@@ -199,14 +199,12 @@ static void check_folder(const struct config *config, const char *key, const cha
 /* --- the command ---------------------------------------------------------------------------- */
 
 struct config_options {
-    bool check, verbose;
+    bool check;
 };
 
 static const struct option_row options[] = {
     {0, "check", NULL, "report mistakes in the file: exit status 1; without any: 'ok'",
      TO_FLAG(struct config_options, check)},
-    {'v', "verbose", NULL, "with --check: also the values; without: the valid values of each key",
-     TO_FLAG(struct config_options, verbose)},
     {0}};
 
 static void print_problem(const char *text, void *context)
@@ -225,16 +223,13 @@ static void print_value(const char *key, const char *value)
 }
 
 /* The keys of the plugin, then those of sections. */
-static void print_values(const struct config *config, bool with_help)
+static void print_values(const struct config *config)
 {
     const char *section = "";
 
     for (size_t i = 0; i < CONFIG_KEYS; i++) {
         const struct config_origin *origin = &config->origins[i];
 
-        if (with_help) {
-            printf("# %s takes: %s\n", config_keys[i].name, config_keys[i].help);
-        }
         print_value(config_keys[i].name, origin->text);
         if (origin->line) {
             printf(" # %s:%zu\n", config->path, origin->line);
@@ -254,7 +249,7 @@ static void print_values(const struct config *config, bool with_help)
     }
 }
 
-static int config_show(const char *path, bool check, bool verbose)
+static int config_show(const char *path, bool check)
 {
     size_t problems = 0;
     const struct config_sink sink = {.complain = check ? print_problem : NULL,
@@ -269,9 +264,9 @@ static int config_show(const char *path, bool check, bool verbose)
         config_clear(&config);
         return result;
     }
-    if (!check || verbose) {
+    if (!check) {
         printf(result ? "# %s: there is no such file: these are the defaults\n" : "# %s\n", path);
-        print_values(&config, verbose && !check);
+        print_values(&config);
     }
     if (check) {
         struct apapi_error reason;
@@ -302,14 +297,14 @@ int config_command(int argc, char **argv)
     const struct option_table table = {
         .program = "apapi config",
         .head =
-            "usage: apapi config [-v] [FILE]\n"
-            "       apapi config --check [-v] [FILE]\n"
+            "usage: apapi config [FILE]\n"
+            "       apapi config --check [FILE]\n"
             "Show the values of apapi.conf(5) and where each comes from. Values in plugstack.conf\n"
             "have priority and are not shown.\n",
         .foot = foot,
         .column = 17,
         .rows = options};
-    struct config_options given = {false, false};
+    struct config_options given = {false};
     int status;
 
     snprintf(foot, sizeof foot, "Without FILE: $APAPI_CONFIG or %s.\n", config_path());
@@ -320,5 +315,5 @@ int config_command(int argc, char **argv)
     if (argc - optind > 1) {
         return command_refuse("config", "more than one FILE");
     }
-    return config_show(optind < argc ? argv[optind] : config_path(), given.check, given.verbose);
+    return config_show(optind < argc ? argv[optind] : config_path(), given.check);
 }

@@ -68,15 +68,13 @@ struct examined {
     bool estimate; /* it is only estimated */
 };
 
-#define PARANOID_UNKNOWN 99
 #define SHOWN_MAX 64
 
 struct diagnosis {
     struct machine { /* what decides whether its meters can be read */
         bool virtual_machine;
         bool container;
-        int perf_event_paranoid; /* PARANOID_UNKNOWN: the kernel has no perf */
-        uid_t uid;               /* effective user */
+        uid_t uid; /* effective user */
         char user[64];
     } machine;
     size_t count;
@@ -347,24 +345,6 @@ static bool has_hypervisor_flag(void)
     return found;
 }
 
-static int read_paranoid(void)
-{
-    FILE *file = machine_open_file("/proc/sys/kernel/perf_event_paranoid");
-    int level = PARANOID_UNKNOWN;
-    char text[16] = "";
-    char *end;
-
-    if (file) {
-        if (fgets(text, sizeof text, file)) {
-            long number = strtol(text, &end, 10);
-
-            level = end != text && number >= -1 && number <= 9 ? (int)number : level;
-        }
-        fclose(file);
-    }
-    return level;
-}
-
 static void machine_look(struct machine *machine)
 {
     const struct passwd *user;
@@ -372,7 +352,6 @@ static void machine_look(struct machine *machine)
     machine->virtual_machine = has_hypervisor_flag();
     machine->container =
         access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0;
-    machine->perf_event_paranoid = read_paranoid();
     machine->uid = geteuid();
     user = getpwuid(machine->uid);
     if (user) {
@@ -693,12 +672,8 @@ static void print_text(struct diagnosis *diagnosis)
     const struct machine *machine = &diagnosis->machine;
     bool known = false;
 
-    printf("%s%s; user %s", machine->virtual_machine ? "virtual machine" : "no virtual machine",
+    printf("%s%s; user %s\n", machine->virtual_machine ? "virtual machine" : "no virtual machine",
            machine->container ? ", in a container" : "", machine->user);
-    if (machine->perf_event_paranoid != PARANOID_UNKNOWN) {
-        printf("; perf_event_paranoid %d", machine->perf_event_paranoid);
-    }
-    putchar('\n');
     for (size_t i = 0; i < diagnosis->count; i++) {
         known |= diagnosis->components[i].ways[0].ordinary.known;
         put_component(diagnosis, &diagnosis->components[i]);
