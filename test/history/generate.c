@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "history/generate.h"
+#include "history/play.h"
 
 #include <math.h>
 #include <string.h>

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "history/generate.h"
 #include "history/judge.h"
 #include "history/play.h"
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "apapi/session.h"
-#include "history/generate.h"
 #include "history/judge.h"
 #include "session/session.h"
 

@@ -37,6 +37,9 @@ struct play {
     char failure[PLAY_TEXT_SIZE]; /* "": it is as it must be */
 };
 
+/** Make the history of a seed. */
+void history_generate(struct history *history, uint64_t seed);
+
 /** Play the history of a seed. @return whether all was as it must be. */
 bool play_history(struct play *play, uint64_t seed);
 

@@ -4,48 +4,34 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "fake/ms_common/libmeasure.h"
+#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* they have those of libmeasure elsewhere   \
+                                                       */
 
-static void stub_fail(const char *function)
-{
-    fprintf(stderr, "%s of the stub was called\n", function);
-    exit(99);
-}
-
-#define STUB(type, name, ...)                                                                      \
-    type name(__VA_ARGS__)                                                                         \
+#define STUB(name)                                                                                 \
+    void name(void)                                                                                \
     {                                                                                              \
-        stub_fail(#name);                                                                          \
-        return 0;                                                                                  \
+        fputs(#name " of the stub was called\n", stderr);                                          \
+        exit(99);                                                                                  \
     }
-#define STUB_VOID(name, ...)                                                                       \
-    void name(__VA_ARGS__)                                                                         \
-    {                                                                                              \
-        stub_fail(#name);                                                                          \
-    }
+#define OF_LIST(type, name) STUB(name)
+#define OF_CPU(type, name) STUB(name)
+#define OF_CORE(type, name) STUB(name)
 
-#define UNUSED __attribute__((unused))
-
-STUB(MS_SYSTEM *, ms_init, MS_VERSION *a UNUSED, int b UNUSED, uint64_t c UNUSED, uint64_t d UNUSED,
-     int e UNUSED, int f UNUSED, int g UNUSED, int h UNUSED)
-STUB_VOID(ms_init_fpga_force_idle, MS_SYSTEM *a UNUSED)
-STUB_VOID(ms_fini, MS_SYSTEM *a UNUSED)
-STUB(MS_LIST *, ms_alloc_measurement, MS_SYSTEM *a UNUSED)
-STUB_VOID(ms_free_measurement, MS_LIST *a UNUSED)
-STUB_VOID(ms_set_timer, MS_LIST *a UNUSED, int b UNUSED, uint64_t c UNUSED, uint64_t d UNUSED,
-          uint32_t e UNUSED)
-STUB_VOID(ms_init_measurement, MS_SYSTEM *a UNUSED, MS_LIST *b UNUSED, int c UNUSED)
-STUB_VOID(ms_start_measurement, MS_SYSTEM *a UNUSED)
-STUB_VOID(ms_stop_measurement, MS_SYSTEM *a UNUSED)
-STUB_VOID(ms_join_measurement, MS_SYSTEM *a UNUSED)
-STUB_VOID(ms_fini_measurement, MS_SYSTEM *a UNUSED)
-STUB_VOID(ms_reg_sighandler_start, MS_SYSTEM *a UNUSED, void (*b)(int) UNUSED)
-STUB_VOID(ms_reg_sighandler_stop, MS_SYSTEM *a UNUSED, void (*b)(int) UNUSED)
-STUB_VOID(appendList, MS_LIST **a UNUSED, int b UNUSED)
-STUB(void *, getMeasurement, MS_LIST **a UNUSED, int b UNUSED)
-STUB_VOID(deleteList, MS_LIST **a UNUSED)
-
-#define OF_LIST(type, name) STUB(type, name, MS_LIST *a UNUSED)
-#define OF_CPU(type, name) STUB(type, name, MS_LIST *a UNUSED, int b UNUSED)
-#define OF_CORE(type, name) STUB(type, name, MS_LIST *a UNUSED, int b UNUSED, int c UNUSED)
+/* clang-format off */
+STUB(ms_init)
+STUB(ms_init_fpga_force_idle)
+STUB(ms_fini)
+STUB(ms_alloc_measurement)
+STUB(ms_free_measurement)
+STUB(ms_set_timer)
+STUB(ms_init_measurement)
+STUB(ms_start_measurement)
+STUB(ms_stop_measurement)
+STUB(ms_join_measurement)
+STUB(ms_fini_measurement)
+STUB(ms_reg_sighandler_start)
+STUB(ms_reg_sighandler_stop)
+STUB(appendList)
+STUB(getMeasurement)
+STUB(deleteList)
 #include "fake/ms_common/accessors.def"
