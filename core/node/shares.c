@@ -467,7 +467,8 @@ static void shares_look_for_gpus(struct node_shares *shares, struct share_row *r
         shares->reading->end_ns - row->begin_ns >= (uint64_t)FIRST_LOOKS_NS) {
         return;
     }
-    node_gpus_of(shares->settings.folder, row->job, row->step, &gpus);
+    node_gpus_of(shares->settings.config->live_dir, shares->settings.node, row->job, row->step,
+                 &gpus);
     row->gpus = gpus.bits;
     memcpy(row->slices, gpus.slices, sizeof row->slices);
     for (int i = 0; i < NODE_GPUS; i++) {
@@ -566,7 +567,8 @@ static void shares_scan(struct node_shares *shares)
     shares->found = cgroups_find(&shares->groups, shares->settings.node) &&
                     cgroups_scan(&shares->groups, shares_visit, shares);
     if (!shares->found) { /* live pages show whether any step runs */
-        shares->blind = node_any_step_is_live(shares->settings.folder);
+        shares->blind =
+            node_any_step_is_live(shares->settings.config->live_dir, shares->settings.node);
         if (shares->blind && !shares->warned) {
             shares->settings.say(LOG_NOTICE,
                                  "node %s: steps have no control groups, so their energy is not "

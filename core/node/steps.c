@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "node/steps.h"
 
-#include <ctype.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +14,6 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/kernel_file.h"
-#include "base/shared_page.h"
 #include "base/text.h"
 
 #define CGROUPS_MOUNT "/sys/fs/cgroup"
@@ -190,80 +188,57 @@ int node_gpu_index(const char *name)
     return index < NODE_GPUS ? index : -1;
 }
 
-/* A page in one of the users' folders. */
-struct gpus_search {
-    char name[64];
-    struct node_gpus *gpus;
-    bool anyone;
+/* The live pages of a node's steps. */
+struct pages_search {
+    const char *node, *step;
+    uint32_t job;
+    struct node_gpus *gpus; /* of that step; NULL: not wanted */
+    size_t pages;
 };
 
-/* The user may have changed the page. */
-static void gpus_look(int folder, const char *user, unsigned char type, void *context)
+static void pages_take_gpus(const struct apapi_live_page *page, struct node_gpus *gpus)
 {
-    struct gpus_search *search = context;
-    struct node_gpus *gpus = search->gpus;
-    const struct apapi_live_page *page = NULL;
-    char path[128];
+    for (uint32_t i = 0; i < apapi_live_event_count(page); i++) {
+        const struct apapi_live_event *event = &page->names[i];
+        int index = event->domain == APAPI_DOMAIN_GPU ? node_gpu_index(event->name) : -1;
 
-    (void)type;
-    if (isdigit((unsigned char)*user) &&
-        snprintf(path, sizeof path, "%s/%s", user, search->name) < (int)sizeof path) {
-        page = shared_page_find(folder, path, O_RDONLY, sizeof *page);
-    }
-    if (!page) {
-        return;
-    }
-    for (uint32_t i = 0; memcmp(page->head.magic, APAPI_LIVE_MAGIC, sizeof page->head.magic) == 0 &&
-                         i < apapi_live_event_count(page) && i < APAPI_LIVE_EVENTS;
-         i++) {
-        struct apapi_live_event event = page->names[i];
-        int index;
-
-        event.name[sizeof event.name - 1] = '\0';
-        index = event.domain == APAPI_DOMAIN_GPU ? node_gpu_index(event.name) : -1;
         if (index >= 0) {
             gpus->bits |= UINT64_C(1) << index;
         }
-        if (index >= 0 && event.slices <= event.slices_all && event.slices_all <= UINT8_MAX) {
-            gpus->slices[index] = (uint8_t)event.slices;
-            gpus->slices_all[index] = (uint8_t)event.slices_all;
+        if (index >= 0 && event->slices <= event->slices_all && event->slices_all <= UINT8_MAX) {
+            gpus->slices[index] = (uint8_t)event->slices;
+            gpus->slices_all[index] = (uint8_t)event->slices_all;
         }
     }
-    shared_page_unmap(page, sizeof *page);
 }
 
-void node_gpus_of(int folder, uint32_t job, const char *step, struct node_gpus *gpus)
+static int pages_look(const struct apapi_live_page *page, void *context)
 {
-    struct gpus_search search = {.gpus = gpus};
+    struct pages_search *search = context;
+
+    if (strcmp(page->head.node, search->node) == 0) {
+        search->pages++;
+        if (search->gpus && page->head.job == search->job &&
+            strcmp(page->head.step, search->step) == 0) {
+            pages_take_gpus(page, search->gpus);
+        }
+    }
+    return 0;
+}
+
+void node_gpus_of(const char *live_dir, const char *node, uint32_t job, const char *step,
+                  struct node_gpus *gpus)
+{
+    struct pages_search search = {.node = node, .step = step, .job = job, .gpus = gpus};
 
     *gpus = (struct node_gpus){.bits = 0};
-    snprintf(search.name, sizeof search.name, "%u.%s", job, step);
-    folder_each(folder, ".", gpus_look, &search);
+    apapi_live_scan(live_dir, pages_look, &search, NULL, NULL);
 }
 
-/* The page of a sampler that was killed stays. */
-static void gpus_look_alive(int folder, const char *name, unsigned char type, void *context)
+bool node_any_step_is_live(const char *live_dir, const char *node)
 {
-    struct gpus_search *search = context;
-    int file = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct pages_search search = {.node = node};
 
-    (void)type;
-    search->anyone |= file >= 0 && shared_page_has_writer(file);
-    folder_close(file);
-}
-
-static void gpus_look_below(int folder, const char *user, unsigned char type, void *context)
-{
-    (void)type;
-    if (isdigit((unsigned char)*user)) {
-        folder_each(folder, user, gpus_look_alive, context);
-    }
-}
-
-bool node_any_step_is_live(int folder)
-{
-    struct gpus_search search = {.anyone = false};
-
-    folder_each(folder, ".", gpus_look_below, &search);
-    return search.anyone;
+    apapi_live_scan(live_dir, pages_look, &search, NULL, NULL);
+    return search.pages > 0;
 }

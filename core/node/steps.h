@@ -58,11 +58,11 @@ struct node_gpus {
 
 /**
  * Find the GPUs that a step measures, which are those it has, by its live page.
- * @param folder  <live_dir>/<node>
  */
-void node_gpus_of(int folder, uint32_t job, const char *step, struct node_gpus *gpus);
+void node_gpus_of(const char *live_dir, const char *node, uint32_t job, const char *step,
+                  struct node_gpus *gpus);
 
-/** @return whether a step has a live page in this folder. */
-bool node_any_step_is_live(int folder);
+/** @return whether a step of the node has a live page. */
+bool node_any_step_is_live(const char *live_dir, const char *node);
 
 #endif

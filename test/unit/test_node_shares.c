@@ -8,6 +8,7 @@
 #include "node/idle.h"
 #include "node/shares.h"
 #include "node/steps.h"
+#include "session/live.h"
 #include "unit/node_fixture.h"
 
 static const struct share_key *key_of(uint32_t job)
@@ -209,17 +210,58 @@ NODE(a_step_that_runs_again_has_a_row_of_its_own)
     assert_near(row_of(7, "0").energy_j[PACKAGE], 30);
 }
 
+/* A GPU of a step's page. */
+struct shown {
+    const char *name;
+    uint32_t slices, slices_all;
+};
+
+/* `job` has these GPUs; a name of NULL ends them. @return the page, of a sampler that has died */
+static int put_page(unsigned job, const struct shown *shown)
+{
+    struct apapi_live_page *page = calloc(1, sizeof *page);
+    char name[64], path[256];
+    int file;
+
+    assert_non_null(page);
+    live_page_init(page);
+    page->head.job = job;
+    strcpy(page->head.node, "n1");
+    strcpy(page->head.step, "0");
+    for (; shown->name; shown++) {
+        struct apapi_live_event *event = &page->names[page->head.event_count++];
+
+        snprintf(event->name, sizeof event->name, "%s", shown->name);
+        event->domain = APAPI_DOMAIN_GPU;
+        event->slices = shown->slices;
+        event->slices_all = shown->slices_all;
+    }
+    snprintf(name, sizeof name, "/live/n1/1000/%u.0", job);
+    put_bytes(name, page, sizeof *page);
+    free(page);
+    snprintf(path, sizeof path, "%s%s", top, name);
+    file = open(path, O_RDWR | O_CLOEXEC);
+    assert_true(file >= 0);
+    return file;
+}
+
+/* The same, of one that lives until the file is closed. */
+static int put_live_page(unsigned job, const struct shown *shown)
+{
+    int file = put_page(job, shown);
+
+    assert_int_equal(shared_page_lock(file), 0);
+    return file;
+}
+
 /* Live pages show that steps run; without control groups it is not known what they use. */
 NODE(steps_without_control_groups_are_said)
 {
-    char path[256];
-    int page;
+    static const struct shown none[] = {{NULL, 0, 0}};
+    int page = put_page(7, none);
 
-    put("/live/n1/1000/7.0", "");
-    snprintf(path, sizeof path, "%s/live/n1/1000/7.0", top);
     add(1, 100);
-    assert_string_equal(said, ""); /* of a sampler that was killed */
-    page = open(path, O_RDWR | O_CLOEXEC);
+    assert_string_equal(said, "");
     assert_int_equal(shared_page_lock(page), 0);
     add(1, 100);
     assert_contains(said, "steps have no control groups");
@@ -464,33 +506,6 @@ TEST_WITH(a_slow_meter_has_its_power, make_root, remove_root)
 
 /* --- GPUs ------------------------------------------------------------------------------------- */
 
-/* A GPU of a step's page. */
-struct shown {
-    const char *name;
-    uint32_t slices, slices_all;
-};
-
-/* `job` has these GPUs; a name of NULL ends them. */
-static void put_page(unsigned job, const struct shown *shown)
-{
-    struct apapi_live_page *page = calloc(1, sizeof *page);
-    char name[64];
-
-    assert_non_null(page);
-    memcpy(page->head.magic, APAPI_LIVE_MAGIC, sizeof page->head.magic);
-    for (; shown->name; shown++) {
-        struct apapi_live_event *event = &page->names[page->head.event_count++];
-
-        snprintf(event->name, sizeof event->name, "%s", shown->name);
-        event->domain = APAPI_DOMAIN_GPU;
-        event->slices = shown->slices;
-        event->slices_all = shown->slices_all;
-    }
-    snprintf(name, sizeof name, "/live/n1/1000/%u.0", job);
-    put_bytes(name, page, sizeof *page);
-    free(page);
-}
-
 NODE(a_page_shows_gpus_and_slices)
 {
     static const struct shown shown[] = {{"nvml:::NVIDIA_A100:device_0:energy", 3, 7},
@@ -500,9 +515,9 @@ NODE(a_page_shows_gpus_and_slices)
                                          {"nvml:::NVIDIA_A100:device_99:energy", 1, 7},
                                          {NULL, 0, 0}};
     struct node_gpus gpus;
+    int page = put_live_page(7, shown);
 
-    put_page(7, shown);
-    node_gpus_of(folder, 7, "0", &gpus);
+    node_gpus_of(config.live_dir, "n1", 7, "0", &gpus);
     assert_int_equal(gpus.bits, 1 | 4 | 1 << 9 | 1 << 10);
     assert_int_equal(gpus.slices[0], 3);
     assert_int_equal(gpus.slices_all[0], 7);
@@ -510,8 +525,9 @@ NODE(a_page_shows_gpus_and_slices)
         assert_int_equal(gpus.slices[i], 0);
         assert_int_equal(gpus.slices_all[i], 0);
     }
-    node_gpus_of(folder, 8, "0", &gpus);
+    node_gpus_of(config.live_dir, "n1", 8, "0", &gpus);
     assert_int_equal(gpus.bits, 0);
+    close(page);
 }
 
 static void add_gpu(double gpu_j)
@@ -534,12 +550,15 @@ NODE(energy_goes_by_slices)
 {
     static const struct shown three[] = {{"nvml:::A100:device_0:energy", 3, 7}, {NULL, 0, 0}};
     static const struct shown one[] = {{"nvml:::A100:device_0:energy", 1, 7}, {NULL, 0, 0}};
+    int pages[2];
 
     put_step("job_7/step_0", 0, "0\n");
     put_step("job_8/step_0", 0, "1\n");
-    put_page(7, three);
-    put_page(8, one);
+    pages[0] = put_live_page(7, three);
+    pages[1] = put_live_page(8, one);
     add_gpu(70);
     assert_given(7, 30);
     assert_given(8, 10);
+    close(pages[0]);
+    close(pages[1]);
 }
