@@ -225,7 +225,7 @@ static bool jobs_take_number(const char **text, uint32_t *number)
 
 static bool parse_request(const char *text, struct job_request *request)
 {
-    *request = (struct job_request){.text = text, .part = APAPI_UNKNOWN};
+    *request = (struct job_request){.part = APAPI_UNKNOWN};
     if (!jobs_take_number(&text, &request->job) || request->job == 0) {
         return false;
     }
@@ -244,10 +244,12 @@ static bool parse_request(const char *text, struct job_request *request)
     return *text == '\0';
 }
 
-int job_list_parse(const char *text, struct job_list *list, struct apapi_error *err)
+/* @param text  NULL: any job. @return 0; -1 with errno EINVAL, ENOMEM: free the list, too */
+static int job_list_parse(const char *text, struct job_list *list, struct apapi_error *err)
 {
     size_t length = text ? strlen(text) : 0;
-    char *rest, *word;
+    char *copy = text ? strdup(text) : NULL, *rest = copy, *word;
+    int result = 0;
 
     *list = (struct job_list){0};
     if (!text) {
@@ -255,28 +257,28 @@ int job_list_parse(const char *text, struct job_list *list, struct apapi_error *
     }
     list->requests = calloc(length + 1, sizeof *list->requests);
     list->jobs = calloc(length + 1, sizeof *list->jobs);
-    list->text = rest = strdup(text);
-    if (!list->requests || !list->jobs || !list->text) {
+    if (!list->requests || !list->jobs || !copy) {
+        free(copy);
         return apapi_fail(err, ENOMEM, "no memory");
     }
-    while ((word = strsep(&rest, ","))) {
+    while (result == 0 && (word = strsep(&rest, ","))) {
         struct job_request *request = &list->requests[list->count];
 
         if (!parse_request(word, request)) {
-            return apapi_fail(
+            result = apapi_fail(
                 err, EINVAL,
                 "'%.60s' is not a job; write it as 17, 17.0, 17.batch, 17_3, 17_* or 17+1", word);
         }
         list->jobs[list->count++] = request->job;
     }
-    return 0;
+    free(copy);
+    return result;
 }
 
-void job_list_free(struct job_list *list)
+static void job_list_free(struct job_list *list)
 {
     free(list->requests);
     free(list->jobs);
-    free(list->text);
     *list = (struct job_list){0};
 }
 
@@ -289,7 +291,10 @@ bool job_is_named(const char *word)
     return result;
 }
 
-bool job_request_has(const struct job_request *request, const struct apapi_identity *id)
+/* As for sacct, the number of an array selects its tasks, that of a heterogeneous job its
+ * components.
+ */
+static bool job_request_has(const struct job_request *request, const struct apapi_identity *id)
 {
     bool array = request->kind != '+' && id->array_job == request->job;
     bool het = request->kind != '_' && id->het_job == request->job;

@@ -24,11 +24,10 @@ int when_parse(const char *text, int64_t now_ns, int64_t *unix_ns, struct apapi_
 
 /** One word of a list of jobs. */
 struct job_request {
-    const char *text; /* as it was written */
-    uint32_t job;     /* number of a job, array or heterogeneous job */
-    char kind;        /* '\0', '_' array, '+' heterogeneous job */
-    uint32_t part;    /* task or component; APAPI_UNKNOWN: any */
-    char step[32];    /* "": any */
+    uint32_t job;  /* number of a job, array or heterogeneous job */
+    char kind;     /* '\0', '_' array, '+' heterogeneous job */
+    uint32_t part; /* task or component; APAPI_UNKNOWN: any */
+    char step[32]; /* "": any */
 };
 
 /** Jobs and steps in a user's list: "17,18.batch,19_3,20_*,21+1.0". */
@@ -36,26 +35,10 @@ struct job_list {
     struct job_request *requests;
     uint32_t *jobs; /* their numbers */
     size_t count;
-    char *text; /* of the requests */
 };
-
-/**
- * @param text  NULL: any job
- * @return 0; -1 with errno EINVAL, ENOMEM. Call job_list_free() in both cases.
- */
-int job_list_parse(const char *text, struct job_list *list, struct apapi_error *err);
-
-/**
- * As for sacct, the number of an array selects its tasks, that of a heterogeneous job its
- * components.
- */
-bool job_request_has(const struct job_request *request, const struct apapi_identity *id);
 
 /** @return whether the word is such a list. */
 bool job_is_named(const char *word);
-
-/** Free what it owns. */
-void job_list_free(struct job_list *list);
 
 /**
  * The selection of a command: which records or running steps, and from where. Lists have commas;
