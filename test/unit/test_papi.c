@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <sys/wait.h>
 
-#include "fake/papi/fake_papi.h"
 #include "sources/papi/papi_faults.h"
 #include "sources/papi/papi_library.h"
 #include "sources/sources.h"
