@@ -18,20 +18,6 @@ setup() {
     [[ $output != "$same" ]]
 }
 
-@test "cells: courses, meters, intervals, and what sources state" {
-    run -0 --separate-stderr "$verify" --cells -e sine/gauge/ -n 2
-    [[ $(jq -r .name <<<"$output") == "$(printf 'sine/gauge/%s\n' {10ms,100ms,1s}/{true,none,wrong})" ]]
-    [[ $("$verify" --cells -n 1 | wc -l) -eq 567 ]]
-}
-
-# Of few updates the one at the end, which nothing shows, is often the first with more power.
-@test "idle, then load: runs of few updates are covered, too" {
-    for meter in counter-10ms counter-100ms; do
-        run -0 --separate-stderr "$verify" --cells -e "load/$meter" -n 320 --seed 70000001
-        jq -es 'all(.greatest_pct >= 95) and (map(.covered) | add) >= 0.95 * (map(.known) | add)' <<<"$output"
-    done
-}
-
 @test "the table, and rates that are not as listed" {
     coverage=$BATS_TEST_DIRNAME/../history/coverage
     run -0 "$coverage" --check -e walk -n 200
