@@ -126,12 +126,6 @@ rows() { # EXPRESSION [OPTION...]
     tells 1 'apapi audit: no node found in this time' "$apapi" audit --acct-dir "$acct" -N n2
 }
 
-@test "a day without steps closes by idle energy alone" {
-    hours n1 2024-03-05 '.steps = 0 | .total = {energy_j: 3600, steps_j: 0, idle_j: 3590, unattributed_j: 10} | .domains.package = .total'
-    run -0 rows '[.energy_j, .shares_j, .closure_pct, .records, .missing]'
-    [ "$output" = '[86400,null,100,0,null]' ]
-}
-
 @test "a step over midnight is divided between the days" {
     hours n1 2024-03-05
     hours n1 2024-03-06
@@ -165,13 +159,6 @@ rows() { # EXPRESSION [OPTION...]
     step 18 n1 2024-03-05T12:00:00Z 43199 24000 'del(.share)'
     run -0 rows '[.records, .records_without_share, .shares_j, .missing]'
     [ "$output" = '[2,1,24000,"records without share 1; not in records 24.00 kJ"]' ]
-}
-
-@test "records may have more than the hours gave" {
-    hours n1 2024-03-05
-    step 17 n1 2024-03-05T00:00:00Z 86400 50000
-    run -0 rows .missing
-    [ "$output" = '"records exceed hours 2.000 kJ"' ]
 }
 
 @test "the worst node comes first, and a line has the sum of all" {

@@ -11,8 +11,7 @@ teardown() {
     leave_public
 }
 
-# As sim(), and whatever else this machine has is away: other meters, and the kernel's counters. $pmu: the kernel has a
-# PMU `power`, with these counters.
+# As sim(), and whatever else this machine has is away: other meters, and the kernel's counters.
 sim_alone() { # [SIM-OPTION...] -- CMD...
     local options=()
     while [[ $1 != -- ]]; do
@@ -24,10 +23,6 @@ set -e
 for folder in /sys/bus/event_source/devices /sys/class/hwmon /dev/cpu; do
     [[ ! -d $folder ]] || mount -t tmpfs -o mode=755 tmpfs "$folder"
 done
-if [[ -n ${pmu+is} ]]; then
-    mkdir -p /sys/bus/event_source/devices/power/events
-    for counter in $pmu; do echo event=0x02 >/sys/bus/event_source/devices/power/events/$counter; done
-fi
 exec "$@"
 END
     sim "${options[@]}" -- bash "$BATS_TEST_TMPDIR/alone" "${@:2}"
@@ -93,19 +88,6 @@ mended_by() { # COMPONENT TEXT [CMD...]
     mended_by rapl "setup-papi PREFIX builds a PAPI" || grep -q 'built without PAPI\|no PAPI' <<<"$output"
 }
 
-@test "a BMC without permission: no right is handed out lightly" {
-    make_public
-    publish "$apapi"
-    apapi=$public/apapi
-    fake_machine ""
-    cp -r "$APAPI_SYSROOT" "$public/root"
-    export APAPI_SYSROOT=$public/root
-    mkdir -p "$APAPI_SYSROOT/dev"
-    touch "$APAPI_SYSROOT/dev/ipmi0"
-    chmod 600 "$APAPI_SYSROOT/dev/ipmi0"
-    mended_by ipmi "Whoever may open /dev/ipmi0 may switch the machine off" "${nobody[@]}"
-}
-
 @test "this machine: it comes to an end and every component has a verdict" {
     run --separate-stderr "$apapi" doctor
     [[ $status -le 1 && -z $stderr ]]
@@ -143,15 +125,6 @@ mended_by() { # COMPONENT TEXT [CMD...]
     [[ $(tr -s ' ' <<<"$output") == *"you, with atime -c nothing"*"root, srun --apapi= rapl" ]]
 }
 
-@test "no permission, and a kernel that has the PMU of a virtual machine: it may be one, what mends it is the same" {
-    needs_nobody
-    pmu=energy-psys run --separate-stderr sim_alone -- "${nobody[@]}" "$theirs" doctor rapl
-    [[ $status -eq 1 && $output == *$'\nrapl: cannot be read by you\n'* ]]
-    [[ $output == *"the PMU 'power' has no package counter (a virtual machine?)"* || $output == *"built without PAPI"* ]]
-    [[ $output == *"no permission to read /sys/class/powercap/intel-rapl:0/energy_uj"*"/60-apapi-powercap.rules /etc/udev/rules.d/"* ]]
-    [[ $output != *"a virtual machine has no"* && $output != *setup-papi* ]]
-}
-
 @test "root is told what ordinary users can read" {
     needs_another_user
     needs_sim
@@ -160,27 +133,6 @@ mended_by() { # COMPONENT TEXT [CMD...]
     run --separate-stderr sim_alone --mode 444 -- "$apapi" doctor rapl
     [[ $status -eq 0 && $output == *$'\nrapl: can be read by everyone\n'* && $output != *"to fix it"* ]]
     [[ $(tr -s ' ' <<<"$output") == *"ordinary users, atime rapl"$'\n\n'"what apapi.conf says:"* ]]
-}
-
-@test "the udev rule's commands give the right to the group, and to no other user" {
-    needs_nobody
-    rule=$repository/config/60-apapi-powercap.rules
-    group=$(getent group | awk -F: '$3 > 0 && $3 < 65534 { print $1 ":" $3; exit }')
-    # what udev would run, with the path in place of the zone
-    mapfile -t commands < <(grep -o 'RUN+="[^"]*"' "$rule" | sed -e 's/^RUN+="//; s/"$//' -e "s/ apapi / ${group%:*} /")
-    [[ ${#commands[@]} -eq 2 ]]
-    for command in "${commands[@]}"; do
-        echo "for zone in /sys/class/powercap/intel-rapl:*; do ${command//%S%p/\$zone} || exit 9; done"
-    done >"$BATS_TEST_TMPDIR/udev"
-    member=("${nobody[@]/--clear-groups/--groups=${group#*:}}")
-    {
-        echo ". $BATS_TEST_TMPDIR/udev"
-        printf '%q ' "${member[@]}" "$theirs" doctor rapl
-        echo '&&'
-        printf '%q ' "${nobody[@]}" "$theirs" doctor rapl
-    } >"$BATS_TEST_TMPDIR/script"
-    run --separate-stderr sim_alone --method files -- bash "$BATS_TEST_TMPDIR/script"
-    [[ $status -eq 1 && $output == *$'\nrapl: can be read by you\n'*$'\nrapl: cannot be read by you\n'* ]]
 }
 
 @test "udev accepts the rule for each zone and for nothing else" {

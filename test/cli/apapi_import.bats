@@ -159,16 +159,6 @@ check_twins() {
     [[ $(ask "pragma integrity_check") == ok ]]
 }
 
-# bats test_tags=long
-@test "MariaDB: twins among many" {
-    on MariaDB check_twins
-}
-
-# bats test_tags=long
-@test "PostgreSQL: twins among many" {
-    on PostgreSQL check_twins
-}
-
 @test "SQLite: killed in the middle, nothing is half" {
     cd "$BATS_TEST_TMPDIR"
     for node in {1..300}; do record 7 0 "n$node" 10; done >file
@@ -223,23 +213,6 @@ check_twins() {
     tells 0 '800 records (not loaded: dry run)' import --dry-run --acct-dir acct
 }
 
-@test "a record outside Slurm is one row, too" {
-    cd "$BATS_TEST_TMPDIR"
-    record 1 0 n1 10 | sed 's/"cluster":"c1","job":1,"step":"0",//' >file
-    tells 0 '1 records added, 0 replaced, 1 known; 0 jobs added up' import --db sqlite:db file file
-    [[ $(sqlite3 db "select cluster, job, step, user is null from records") == '|-1||1' ]]
-}
-
-@test "records that do not name their cluster, and those of another user, have rows of their own" {
-    cd "$BATS_TEST_TMPDIR"
-    { record 7 batch n1 20 20 '"user":"alice","uid":5,'
-      record 7 extern n1 20 20 '"user":"alice","uid":5,' | sed 's/"cluster":"c1",//'
-      record 7 0 n2 10 20 '"user":"bob","uid":6,'; } >file
-    tells 0 '*; 2 jobs added up' import --db sqlite:db file
-    [[ $(sqlite3 db "select cluster, job, user, cast(energy_j as integer), records from jobs order by cluster, user") == \
-        $'|7|alice|2200|1\nc1|7|alice|2200|1\nc1|7|bob|1100|1' ]]
-}
-
 # Two records of the same step, node and start: which came first does not matter.
 check_equals() { # IN FAVOUR OF THE FIRST, ONE LINE EACH
     local first second
@@ -288,16 +261,6 @@ check_equals() { # IN FAVOUR OF THE FIRST, ONE LINE EACH
 }
 
 # bats test_tags=long
-@test "MariaDB: hostile values, capitals and blanks are told apart" {
-    needs_server
-    cd "$BATS_TEST_TMPDIR"
-    { record 7 "0'); drop table records; --" n1 10 20 '"user":"x'"'"'; \ud83d\ude00",'
-      record 7 a n1 10; record 7 A n1 10; record 7 'a ' n1 10; } >file
-    tells 0 '4 records added,*' import --db "$url" file
-    [[ $(sql "select user from records where user is not null" apapi) == "x'; 😀" ]]
-}
-
-# bats test_tags=long
 @test "PostgreSQL: hostile values, capitals and blanks are told apart" {
     needs_postgres
     cd "$BATS_TEST_TMPDIR"
@@ -343,11 +306,6 @@ check_new_tables() {
     on SQLite check_new_tables
 }
 
-# bats test_tags=long
-@test "MariaDB: a database of an older version is refused; import --new-tables keeps its tables" {
-    on MariaDB check_new_tables
-}
-
 # Two nodes, of which one has two steps: 4 + 2 + 3 J of three energies.
 check_uncertainty() {
     known() { jq -c ".domains.dram.uncertainty_j = 1 | .domains.package.uncertainty_j = $1 - 1"; }
@@ -368,11 +326,6 @@ check_uncertainty() {
 
 @test "the uncertainty of a job is in jobs, of a day in apapi_days, where all of it is known" {
     on SQLite check_uncertainty
-}
-
-# bats test_tags=long
-@test "MariaDB: the uncertainty of a job is in jobs, of a day in apapi_days, where all of it is known" {
-    on MariaDB check_uncertainty
 }
 
 @test "nothing half: a foreign, a later and a full database" {
@@ -463,18 +416,6 @@ check_uncertainty() {
 }
 
 connected_to_postgres() { [[ $(psql_apapi "select count(*) from pg_stat_activity where application_name = 'apapi'") != 0 ]]; }
-
-# bats test_tags=long
-@test "totals join to slurmdbd's table of jobs by cluster and job" {
-    needs_server
-    cd "$BATS_TEST_TMPDIR"
-    folder
-    import --db "$url" acct
-    sql "create table c1_job_table (id_job int unsigned, deleted tinyint, time_start bigint, time_end bigint, nodes_alloc int unsigned);
-        insert into c1_job_table values (7, 0, 1795259990, 1795260050, 2), (8, 0, 1, 2, 1)" apapi
-    [[ $(sql "select j.job, round(j.energy_j), s.nodes_alloc from apapi_jobs j join c1_job_table s on s.id_job = j.job
-        and s.deleted = 0 and s.time_end >= j.start_s - 60 where j.cluster = 'c1'" apapi) == '7|8800|2' ]]
-}
 
 @test "from one second on a terminal shows how far import and report are; nothing else does" {
     cd "$BATS_TEST_TMPDIR"

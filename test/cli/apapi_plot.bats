@@ -214,20 +214,6 @@ EOF
 }
 
 # bats test_tags=long
-@test "in the browser: no scroll bar on a page of 500 pixels" {
-    need_browser
-    page=$BATS_TEST_TMPDIR/a.html
-    record 17 0 n1 0 62 200 '.nodes = 2' # "measured ... % of ..." is the longest line
-    run -0 plot 17 -o "$page"
-    for width in 500 1200; do
-        browser_width=$width act "$page" "say(document.documentElement.scrollWidth <= innerWidth);
-            say([...document.querySelectorAll('pre')].every(pre => pre.scrollWidth <= pre.clientWidth));
-            say([...document.querySelectorAll('pre')].map(pre => pre.textContent.includes('measured ')));"
-        [[ ${lines[*]} == "true true true" ]] || { echo "$width: ${lines[*]}"; false; }
-    done
-}
-
-# bats test_tags=long
 @test "in the browser: tooltip, zoom by wheel and by dragging, double click, keys" {
     need_browser
     page=$BATS_TEST_TMPDIR/a.html
@@ -247,18 +233,4 @@ EOF
     [[ ${lines[3]} == *"51.67 s|package: 200.0 W" ]]
     [[ ${lines[4]} == "10 90" && ${lines[5]} == "0 100" && ${lines[6]} == "25 75" ]]
     [[ ${lines[7]} == "0 100" && ${lines[8]} == "25 75" && ${lines[9]} == "0 100" ]]
-}
-
-# bats test_tags=long
-@test "in the browser: on paper, the curves and the table, not the hints" {
-    need_browser
-    page=$BATS_TEST_TMPDIR/a.html
-    record 17 0 n1 0 100 200
-    run -0 plot 17 -o "$page"
-    run -0 browse "$page" --print-to-pdf="$BATS_TEST_TMPDIR/a.pdf"
-    [[ $(head -c 5 "$BATS_TEST_TMPDIR/a.pdf") == %PDF- ]]
-    [[ $(grep -ac '/Type /Page$' "$BATS_TEST_TMPDIR/a.pdf") == 1 ]]
-    command -v pdftotext >/dev/null || skip "the text of the PDF: no pdftotext (poppler-utils)"
-    run -0 pdftotext -layout "$BATS_TEST_TMPDIR/a.pdf" -
-    [[ $output == *"power [W]"*"apapi: job 17"*"How far it can be trusted"* && $output != *Wheel* ]]
 }

@@ -29,9 +29,7 @@ load report_common
     record 18 1 n1 50 150 100
     tells 0 31000 cells energy -j 18 # what the longer one says of its time, and the first 50 s of the other
     tells 0 '*total *31.00 kJ*' "$apapi" show --acct-dir "$acct" 18
-    for by in job user account day node; do
-        tells 0 31000 cells energy --by $by
-    done
+    tells 0 31000 cells energy --by day
     tells 0 31000 env TZ=UTC "$apapi" report --acct-dir "$acct" -S 2026-01-01 -P -n --by day --format=energy
 }
 
@@ -39,11 +37,6 @@ load report_common
     record 18 0 n1 0 100 200 'del(.timeline) | .domains.package += {min_w: 100, max_w: 400, uncertainty_j: 1}'
     record 18 1 n1 50 150 100 '.domains.package += {uncertainty_j: 1}'
     tells 0 '25000|10002' cells energy,uncertainty --by user # 50 s with up to 200 W more than the mean
-}
-
-@test "a day has what its power over time says" {
-    record 18 0 n1 50350 100 200 '.timeline.package.n = [8000, 8000, 2000, 2000]' # from 23:59:10
-    [[ $(TZ=UTC cells day,energy --by day) == $'2026-11-20|16000\n2026-11-21|4000' ]]
 }
 
 @test "power is that of the time that is known, whether the job is named or not" {
@@ -105,14 +98,6 @@ load report_common
     [[ $output == $'2026-11-20|720000\n2026-11-21|2160000' ]]
 }
 
-@test "nodes shared by jobs: jobs add up by user, moments count once by node" {
-    record 20 0 n1 0 100 200
-    record 21 0 n1 0 100 200 '.user = "bert"'
-    run -0 cells user,jobs,energy --by user
-    [[ $output == $'anna|1|20000\nbert|1|20000' ]]
-    tells 0 'n1|20000' cells node,energy --by node
-}
-
 @test "nodes shared by jobs: 20.00 kJ counted more than once is said" {
     record 20 0 n1 0 100 200
     record 21 0 n1 0 100 200 '.user = "bert"'
@@ -133,34 +118,10 @@ load report_common
     done
 }
 
-@test "by account, partition and day; energy is divided at midnight" {
-    record 22 0 n1 0 100 200
-    record 23 0 n1 50400 14400 100 '.account = "chem" | .partition = "gpu"' # 14 h + 4 h: over midnight
-    run -0 cells account,energy --by account
-    [[ $output == $'chem|1440000\nphysics|20000' ]]
-    run -0 cells partition,jobs --by partition
-    [[ $output == $'batch|1\ngpu|1' ]]
-    record 24 0 n1 43200 14400 100 # from 22:00 to 02:00
-    run -0 cells day,jobs,energy --by day -j 24
-    [[ $output == $'2026-11-20|1|720000\n2026-11-21|1|720000' ]]
-}
-
 @test "what Slurm says wins over what the environment says" {
     record 25 0 n1 0 100 200 '.account = "forged" | .partition = "forged"'
     record 25 batch n1 0 100 200 '.verified = true | .qos = "high"'
     tells 0 'physics|batch|high' cells account,partition,qos
-}
-
-@test "table: widths, texts cut, numbers whole, titles" {
-    record 70 0 n1 0 3725 200 '.job_name = "a-name-that-is-quite-long"'
-    run -0 --separate-stderr report -j 70 --format=jobid,jobname%10,energy%3,elapsed
-    [[ ${lines[0]} == "jobid       jobname     energy      elapsed" ]]
-    [[ ${lines[1]} == "70          a-name-...  745.0 kJ     01:02:05" ]]
-    run -0 --separate-stderr report -j 70 -n
-    [[ ${#lines[@]} -eq 1 ]]
-    record 71 0 n1 0 90000 1 '.job_name = "\u001b[31mred\n"'
-    run -0 --separate-stderr report -j 71 --format=jobname,elapsed
-    [[ ${lines[1]} == *'?[31mred?'*'1-01:00:00' ]]
 }
 
 @test "CSV, parsable, JSON" {
@@ -180,33 +141,9 @@ load report_common
         and .missing == 0 and .jobname == "a,\"b\"|c" and .nodelist == "n1" and (has("gpu_j") or has("co2_g") | not)' <<<"$output"
 }
 
-@test "units" {
-    record 73 0 n1 0 3600 1000
-    for case in "auto=3.600 MJ" "J=3600000.000 J" "kJ=3600.000 kJ" "Wh=1000.000 Wh" "kWh=1.000 kWh"; do
-        run -0 report -n -j 73 --format=energy --units "${case%%=*}"
-        [[ $(xargs <<<"$output") == "${case#*=}" ]]
-    done
-    tells 2 "*'BTU' is not a unit; valid are auto, J, kJ, Wh and kWh*" report --units BTU
-}
-
 @test "a wrong width is told without the list of fields" {
     run -2 --separate-stderr report --format=jobid%0
     [[ $stderr == *"'jobid%0': the width is not a number from 1 to "* && $stderr != *nodelist* ]]
-}
-
-@test "sort and top: greatest first, unknown last" {
-    record 80 0 n1 0 10 100
-    record 81 0 n1 20 10 300
-    record 82 0 n1 40 10 200
-    record 83 0 n1 60 10 0 '.domains = {} | del(.timeline, .total)'
-    run -0 cells jobid --sort energy
-    [[ $output == $'81\n82\n80\n83' ]]
-    run -0 cells jobid --top 2
-    [[ $output == $'81\n82' ]]
-    tells 0 '83|' cells jobid,energy -j 83
-    tells 0 '80|10' cells jobid,elapsed --top 1 --sort elapsed
-    run -2 report --top 0
-    tells 2 "*cannot sort by 'user', which is not a number*valid are: jobs,*" report --sort user
 }
 
 @test "a wrong field, grouping, option" {
@@ -251,10 +188,6 @@ load report_common
     run -0 --separate-stderr report -j 60,61 -P -n --format=jobid,energy,measured,missing_domains
     [[ $output == $'60|22000|50|package\n61|20000|100|' ]]
     complains 0 'apapi report: 60: the energy lacks package, at times not known on 1 of 2 nodes' report -j 60,61
-    run -0 --separate-stderr report -j 60,61 --json --format=jobid,missing_domains
-    [[ $(jq -c '.rows' <<<"$output") == '[{"jobid":"60","missing_domains":"package"},{"jobid":"61"}]' ]]
-    run -0 --separate-stderr report -j 60 --csv --format=jobid,missing_domains
-    [[ $output == $'jobid,missing_domains\n60,package' ]]
     prints 0 '42000|package' report -S 2026-01-01 --by user -P -n --format=energy,missing_domains
     "$apapi" show -f table -j 60.0 -f merged "$acct"/*/*.jsonl >"$BATS_TEST_TMPDIR/merged"
     prints 0 '60|22000|package' "$apapi" report -P -n --format=jobid,energy,missing_domains "$BATS_TEST_TMPDIR/merged"
@@ -276,8 +209,6 @@ load report_common
 apapi report: 92.1: no record of 1 of 2 nodes: n1
 apapi report: 92.2: no record of 1 of 2 nodes; there is one of n1" ]]
     [[ $(cells stepid,missing,missing_nodes -j 92 --by step) == $'92.0|2|n[2-3]\n92.1|1|n1\n92.2|1|' ]]
-    run -0 report -j 92 --json --format=missing,missing_nodes
-    jq -e '.rows == [{missing: 4, missing_nodes: "n[1-3]"}]' <<<"$output"
     [[ $(cells user,missing,missing_nodes -j 92 --by user) == 'anna|4|' ]]
     run -0 --separate-stderr cells jobid,missing,missing_nodes -j 92 -N 'n[1-2]' # the others are not asked for
     [[ $output == '92|2|n[1-2]' && -z $stderr ]]
@@ -287,8 +218,6 @@ apapi report: 92.2: no record of 1 of 2 nodes; there is one of n1" ]]
     run -0 --separate-stderr report -j 93,94
     [[ $stderr == *"93.0: no record of 499 of 500 nodes; there is one of n1"* && $stderr == *"94.0: no record of 201 of 202 nodes: m[1-101],n[1-100]"* ]]
     record 95 0 xa0 0 100 200 ".nodes = 60 | .nodelist = \"$(printf 'x%s0,' {a..z} {A..Z})$(printf 'y%s0,' {a..h})\"[:-1]"
-    run -0 report -j 95 --json
-    jq -e '.rows[0].missing_nodes | split(",") | length == 59' <<<"$output"
     complains 0 '*95.0: no record of 59 of 60 nodes: xA0,xB0,* and 8 more' report -j 95
 }
 
@@ -315,17 +244,6 @@ apapi report: 92.2: no record of 1 of 2 nodes; there is one of n1" ]]
     for step in 0 1 2 3; do [[ $stderr == *"96.$step: no record of "*" nodes; there is one of n1"* ]]; done
     [[ $stderr == *"96.4: no record of 1 of 3 nodes: n3"* ]]
     [[ $(cells missing,missing_nodes -j 96) == '8|n3' ]]
-}
-
-@test "each run of a requeued job has its own nodes" {
-    record 98 0 n1 0 100 200 '.nodes = 3 | .nodelist = "n[1-2,9]"'
-    record 98 0 n9 0 100 200 '.nodes = 3 | .nodelist = "n[1-2,9]"'
-    record 98 0 n3 200 100 200 '.nodes = 2 | .nodelist = "n[3-4]" | .restarts = 1'
-    record 98 0 n4 200 100 200 '.nodes = 2 | .nodelist = "n[3-4]" | .restarts = 1'
-    complains 0 'apapi report: 98.0: no record of 1 of 3 nodes: n2' report -j 98
-    record 98 0 n5 400 100 200 '.nodes = 2 | .nodelist = "n[5-6]" | .restarts = 2'
-    complains 0 '*98.0, restart 2: no record of 1 of 2 nodes: n6' report -j 98
-    [[ $(cells missing,missing_nodes -j 98) == '2|n[2,6]' ]]
 }
 
 @test "records that were written late are counted and named" {
@@ -409,17 +327,6 @@ share() { # JOULES [METHOD]
     [[ ${lines[0]} == jobid,share_j ]]
     run -0 report -S 2026-01-01 --energy node --json
     [ "$(jq -c '[.energy, .rows[0].shareless]' <<<"$output")" = '[null,null]' ]
-}
-
-@test "shares of steps that run at the same time add up, those of whole nodes count once" {
-    record 17 batch n1 0 100 200 "$(share 1000)"
-    record 17 0 n1 10 50 200 "$(share 5000)"
-    record 18 batch n2 0 100 200 "$(share 20000 exclusive)"
-    record 18 0 n2 10 50 200 "$(share 10000 exclusive)"
-    run -0 cells jobid,nodes,energy --energy share
-    [[ $output == $'17|1|6000\n18|1|20000' ]]
-    run -0 cells stepid,energy --energy share --by step
-    [[ $output == $'17.0|5000\n17.batch|1000\n18.0|10000\n18.batch|20000' ]]
 }
 
 @test "a share with unknown idle power in it is named" {

@@ -5,30 +5,14 @@
 
 load report_common
 load mariadb
-load postgres
 
-setup_file() { server_begin && postgres_begin; }
+setup_file() { server_begin; }
 
-teardown_file() { server_end; postgres_end; }
+teardown_file() { server_end; }
 
 teardown() { leave_public; }
 
 ask() { "$apapi" report --db "$@"; }
-
-@test "show --db: the same job as from files" {
-    record 18 0 n1 0 100 200 '.nodes = 4 | .timeline.package.n = [8000, null, 2000, 1900]'
-    record 18 0 n10 0 50 300 '.nodes = 4 | .complete = false | .reason = "the node was lost"'
-    record 18 0 n10 0 30 300 '.nodes = 4 | .complete = false | .reason = "recovered from a checkpoint" | .recovered = true'
-    record 18 2 n1 20 10 100 '.nodes = 2 | .nodelist = "n[1-2]" | .restarts = 1'
-    record 50 0 n3 60 10 120 '.het_job = 50 | .het_offset = 0'
-    record 51 0 n2 60 10 140 '.het_job = 50 | .het_offset = 1'
-    url=sqlite:$BATS_TEST_TMPDIR/db
-    "$apapi" import --db "$url" --acct-dir "$acct" >/dev/null
-    for job in 18 50; do
-        diff <("$apapi" show -v --acct-dir "$acct" $job) <("$apapi" show -v --db "$url" $job) || { echo "$job"; false; }
-    done
-    tells 1 'apapi show: no record of this job found' "$apapi" show --db "$url" 99
-}
 
 @test "a database that is not there, none of ours, of another version, or not to be read" {
     cd "$BATS_TEST_TMPDIR"

@@ -66,20 +66,6 @@ odd() { # the list of what is unusual, a line each
 step 1: 1 of 1 task failed, by signal 9" ]]
 }
 
-@test "what ran before a requeue does not count as its end" {
-    record 61 0 n1 0 100 200 '.tasks = 2 | .exit_code = 1 | .failed_tasks = 2'
-    record 61 0 n1 200 100 200 '.tasks = 2 | .exit_code = 0 | .restarts = 1'
-    run -0 show 61
-    [[ $output =~ 0\ +1\ +2\ .*\ 0:0\ +app && $output != *failed* ]]
-}
-
-@test "one step of it" {
-    record 17 0 n1 0 100 200
-    record 17 1 n1 100 100 300
-    tells 0 '*1 step *30.00 kJ*' show 17.1
-    tells 1 'apapi show: no record of this job found' show 17.2
-}
-
 @test "show 31 of a heterogeneous job is all of it: 2 components, 50.00 kJ" {
     record 31 batch n1 0 100 200 '.het_job = 31 | .het_offset = 0 | .uid = 1000'
     record 31 0 n1 10 80 200 '.het_job = 31 | .het_offset = 0 | .uid = 1000'
@@ -90,14 +76,6 @@ step 1: 1 of 1 task failed, by signal 9" ]]
     tells 0 'apapi: job 31+1 *30.00 kJ*' show 31+1
     run -0 show -j 31.0
     [[ $output == *"+0.0 "*"+1.0 "* && $output != *"+0.batch"* ]]
-}
-
-@test "records of another user's job that claims to be part of it are left out" {
-    record 31 0 n1 0 100 200 '.uid = 1000'
-    record 40 0 n1 0 100 200 '.uid = 2000 | .het_job = 31 | .het_offset = 1'
-    record 41 0 n2 0 100 200 '.uid = 2000 | .array_job = 31 | .array_task = 1'
-    prints 0 'apapi: job 31  *20.00 kJ*' show 31
-    [[ $stderr == "apapi show: 2 records left out: another user's job claims to be part of this one" ]]
 }
 
 @test "a component or a task that another user claims to be is left out, too" {
@@ -130,15 +108,6 @@ step 1: 1 of 1 task failed, by signal 9" ]]
 curve() { # JOB FROM TO
     "$apapi" plot --acct-dir "$acct" -f html -o - "$1" | sed -n 's|^<script type="application/json" id="model">\(.*\)</script>$|\1|p' |
         jq -c --argjson from "$2" --argjson to "$3" '.series[-1].power_w[$from * 240 / 64:$to * 240 / 64] | map(if . then round else . end) | unique'
-}
-
-@test "each moment once, also in the curve" {
-    record 18 batch n1 0 100 200
-    record 18 0 n1 50 50 200
-    run -0 show 18
-    [[ ${lines[0]} == "apapi: job 18  1 node  2 steps "* && $output == *"20.00 kJ"*"measured 100.0 %"*"nothing unusual"* ]]
-    [[ $(grep '^ .*|' <<<"$output" | tail -n 1) == "        0 W |$(printf '█%.0s' {1..64})|" ]]
-    [[ $(curve 18 0 64) == '[200]' ]]
 }
 
 two_domains='.domains.gpu = .domains.package | .timeline.gpu = .timeline.package'
@@ -214,20 +183,6 @@ two_domains='.domains.gpu = .domains.package | .timeline.gpu = .timeline.package
     tells 0 "*n6 draws 90.00 W, half or less of the other nodes' usual 200.0 W*" odd 20
 }
 
-@test "nodes that have no record" {
-    record 37 0 n1 0 100 200 '.nodes = 4 | .nodelist = "n[1-4]"'
-    record 37 0 n3 0 100 200 '.nodes = 4'
-    record 37 1 n1 100 100 200 '.nodes = 2'
-    record 37 2 n5 200 100 200 '.nodes = 2 | .restarts = 1 | .nodelist = "n[5-6]"'
-    run -0 show 37
-    [[ $output == *"unusual
-  step 0: no record of 2 of its 4 nodes: n[2,4]
-  step 1: no record of 1 of its 2 nodes
-  step 2, restart 1: no record of 1 of its 2 nodes: n6"* ]]
-    record 38 0 n1 0 100 200 '.nodes = 3 | .nodelist = "n[2-4]"' # which cannot be right
-    [[ $(odd 38) == "step 0: no record of 2 of its 3 nodes" ]]
-}
-
 @test "sensors, coverage, incomplete, recovered, late" {
     record 22 0 n1 0 100 200 '.trust.covered = 0.5 | .complete = false | .reason = "the node was lost" | .recovered = true | .delayed = true |
         .components = [{name: "nvml", reason: "no GPU here"},
@@ -291,16 +246,6 @@ step 0 on n1: rapl:::A did not move, in too short a time to call it stuck" ]]
     run -0 "$apapi" help show
     tells 1 'apapi show: /no/such: No such file or directory' "$apapi" show --acct-dir /no/such 17
     run -1 bash -c "'$apapi' show --acct-dir '$acct' 31 >/dev/full"
-}
-
-@test "a record without a timeline, without energy, of no length" {
-    record 50 0 n1 0 100 200 'del(.timeline)'
-    record 51 0 n1 0 100 200 'del(.timeline, .total) | .domains = {}'
-    record 52 0 n1 0 4 200 'del(.timeline) | .elapsed_s = 0 | .end = .start'
-    for job in 50 51 52; do
-        run -0 show $job
-        [[ $output == *"job $job"* && $output != *"|###"* && $output != *nan* ]]
-    done
 }
 
 @test "texts are made safe for a terminal" {

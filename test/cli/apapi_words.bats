@@ -4,42 +4,13 @@
 
 load report_common
 
-@test "--by takes a list, and qos and cluster: user,account is 3 rows of 2 users" {
-    record 22 0 n1 0 100 200 '.qos = "high"'
-    record 23 0 n1 200 100 100 '.account = "chem"'
-    record 24 0 n1 400 100 100 '.user = "bert" | .cluster = "c2"'
-    record 25 0 n1 43200 14400 100 '.account = "chem"' # over midnight
-    run -0 cells user,account,jobs,energy --by user,account
-    [[ $output == $'anna|chem|2|1450000\nanna|physics|1|20000\nbert|physics|1|10000' ]]
-    run -0 cells account,user,energy --by account,user
-    [[ $output == $'chem|anna|1450000\nphysics|anna|20000\nphysics|bert|10000' ]]
-    run -0 cells qos,jobs --by qos
-    [[ $output == $'|3\nhigh|1' ]]
-    run -0 cells cluster,jobs --by cluster
-    [[ $output == $'c1|3\nc2|1' ]]
-    run -0 cells day,account,energy --by day,account
-    [[ $output == $'2026-11-20|chem|730000\n2026-11-20|physics|30000\n2026-11-21|chem|720000' ]]
-    run -0 report -S 2026-01-01 --json --by day,user
-    jq -e '.by == "day,user" and (.rows | length) == 3' <<<"$output"
-    run -0 report -S 2026-01-01 -P --by user,account --top 1
-    [[ ${lines[0]} == "user|account|jobs|elapsed_s|energy_j|power_w|measured_pct" && ${lines[1]} == "anna|chem|2|"* ]]
+@test "--by takes a list of what fits together" {
     tells 2 '*--by=user,node: valid are job, step, node, or a list of user, account, partition, qos, cluster and day*' report --by user,node
     tells 2 '*user is listed twice*' report --by user,user
     run -2 report --by user,
 }
 
-@test "sacct's words: -M, --name, -o; -V of every command" {
-    record 50 0 n1 0 10 100 '.exit_code = 0'
-    record 51 0 n2 0 10 100 '.cluster = "c2" | .job_name = "train" | .exit_code = 0'
-    record 51 1 n2 10 10 100 '.cluster = "c2" | .job_name = "train" | .exit_code = 3 | .failed_tasks = 1'
-    record 52 0 n3 0 10 100 '.exit_code = 0 | .exit_signal = 9'
-    record 53 0 n3 20 10 100
-    for case in "-M c2=51" "--clusters c1,c2=50 52 53 51" "--name train=51" "--name run,train=50 52 53 51"; do
-        # shellcheck disable=SC2086 # option and value
-        run -0 cells jobid ${case%%=*}
-        [[ $(xargs <<<"$output") == "${case#*=}" ]] || { echo "$case: $output"; false; }
-    done
-    [[ $(cells jobid,state) == $'50|COMPLETED\n52|FAILED\n53|\n51|FAILED' ]]
+@test "-V of every command" {
     run -0 "$apapi" -V
     version=$output
     for command in list doctor mark top report show audit regions plot import export config sync; do
@@ -66,22 +37,6 @@ load report_common
     ((${#lines[@]} == 1232 && $(wc -L <<<"$output") <= 80))
     unset COLUMNS
     [[ $(report -j 70 --format=jobid,jobname,energy | head -n 1) == "jobid       jobname           energy" ]]
-}
-
-@test "words of options in import and show" {
-    cd "$BATS_TEST_TMPDIR"
-    record 17 0 n1 0 100 200
-    record 18 0 n1 200 100 200
-    for words in '--starttime 2026-11-20T10:02 --endtime 2026-11-21 --dry-run' '-S 2026-11-20T10:02 -E 2026-11-21 --dry-run'; do
-        # shellcheck disable=SC2086 # several words
-        run -0 "$apapi" import --acct-dir "$acct" $words
-        [[ $output == "1 records (not loaded: dry run)" ]] || { echo "$words: $output"; false; }
-    done
-    for words in '--jobs 17 --nodelist n[1-2]' '-j 17.0 -N n[1-2]' '--job 17.0 --nodelist n[1-2]'; do
-        # shellcheck disable=SC2086
-        run -0 "$apapi" show -f table $words "$acct"/*/n1.jsonl
-        [[ $output == *'step 17.0 '*'no record in the files'* ]] || { echo "$words: $output"; false; }
-    done
 }
 
 @test "show FILE... is a step in files, show --brief a job in a few lines" {

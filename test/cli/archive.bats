@@ -111,15 +111,6 @@ checkpointed() { # JOB
     jq -e 'has("delayed") | not' <<<"$output"
 }
 
-@test "a step that runs on writes what others had to leave" {
-    acct=$BATS_TEST_TMPDIR/mounted/acct
-    run -0 step 1 true
-    [[ $(spooled) -eq 1 ]]
-    run -0 step 2 "checkpointed 2 && mkdir $BATS_TEST_TMPDIR/mounted && eventually grep -q . -s -r $acct
-        grep -c . -r -h $acct >$BATS_TEST_TMPDIR/count"
-    [[ $(<"$BATS_TEST_TMPDIR/count") -eq 1 && $(written .job) == $'1\n2' ]]
-}
-
 @test "the disk is full, in the middle of a line: every record comes, and none is damaged" {
     ((EUID == 0)) || skip "needs root for a small file system"
     acct=$BATS_TEST_TMPDIR/full/acct
@@ -199,13 +190,6 @@ shim_sampler() { # VARIABLE=FILE
     [[ $(written 'select(.job == 1) | .complete' | sort) == $'false\ntrue' && $(spooled) -eq 0 ]]
     run -0 "$BATS_TEST_DIRNAME/../../${APAPI_TEST_BUILD:-build/release}/core/cli/apapi" show --json 1 --acct-dir "$acct"
     jq -e '.records == 1 and .trust.complete == 1 and .trust.recovered == 0' <<<"$output"
-}
-
-@test "another step of the same number is another record" {
-    run -0 step 1 'checkpointed 1 && kill -KILL $SAMPLER'
-    left=$(compgen -G "$spool/n1/1.0-*.json")
-    run -0 step 1 "eventually test ! -e '$left'"
-    [[ $(written .complete | sort) == $'false\ntrue' && $(spooled) -eq 0 ]]
 }
 
 @test "neither the folder nor the spool can be written: the step gets its record all the same" {
@@ -336,14 +320,4 @@ END
     jq -e '.complete and (.components[0].events | length == 1000)' "$BATS_TEST_TMPDIR/out"
     [[ $(wc -c <"$BATS_TEST_TMPDIR/out") -gt 131072 ]]
     cmp "$acct"/*/n1.jsonl "$BATS_TEST_TMPDIR/out"
-}
-
-@test "apapi export sees the step while it runs, and after it" {
-    local apapi=$BATS_TEST_DIRNAME/../../${APAPI_TEST_BUILD:-build/release}/core/cli/apapi
-    local export="'$apapi' export --acct-dir $acct --spool-dir $spool -N n1 --prometheus -"
-    mkdir "$acct"
-    run -0 step 1 "checkpointed 1 && $export -S now >$BATS_TEST_TMPDIR/running"
-    grep -Fx 'apapi_step_running{jobid="1",step="0",user="root",node="n1"} 1' "$BATS_TEST_TMPDIR/running"
-    sh -c "$export" >"$BATS_TEST_TMPDIR/ended"
-    grep -Fx 'apapi_step_running{jobid="1",step="0",user="root",node="n1"} 0' "$BATS_TEST_TMPDIR/ended"
 }

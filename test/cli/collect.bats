@@ -99,17 +99,6 @@ reports() { # NODES NODELIST SCRIPT TEXT...
     fast
 }
 
-@test "a slow connection holds nobody up" {
-    collect 2 "" 'for i in {1..64}; do
-            exec {fd}<>"/dev/tcp/127.0.0.1/$PORT"
-            ((i % 2)) || printf "%s" "${TOKEN:0:8}" >&"$fd"
-        done
-        node n1 0 2; node n2 1 2; sleep 0.2'
-    [[ $output == *"total     2.000 kJ"* ]]
-    [[ $output == *"64 foreign connections refused"* ]]
-    fast
-}
-
 # Open connections that say nothing, and stay open when the script has ended.
 hold_connections() { # COUNT
     printf '
@@ -123,14 +112,6 @@ hold_connections() { # COUNT
         exec 9< <(hold 3>&-)
         echo "$!" >%q
         read -r -u 9' "$1" "$BATS_TEST_TMPDIR/holder"
-}
-
-@test "more slow connections than there is room for: the nodes get through" {
-    ulimit -n 2048 || skip "not so many descriptors are allowed here"
-    collect 2 "" "$(hold_connections 600); node n1 0 2; node n2 1 2"
-    [[ $output == *"total     2.000 kJ"* ]]
-    [[ $output == *"foreign connections refused"* ]]
-    fast
 }
 
 @test "3900 connections from many addresses of one machine, held: both nodes are in the table before these are given up" {
@@ -197,12 +178,6 @@ END
     [[ $output == 'apapi: step 7.0 "app"  3 nodes, 3 missing' ]]
 }
 
-@test "the record that comes last ends the waiting" {
-    collect 2 "" '(sleep 1; node n2 1 2) >/dev/null 2>&1 3>&- & node n1 0 2'
-    whole 2
-    fast
-}
-
 @test "a node that has no record says why; nodes that have nothing to say make no report" {
     reports 3 "" 'node n1 0 3; for n in n2 n3; do printf "no\e[31mmeter" | deliver absent "$n"; done' '  n[2-3]: no record (no?[31mmeter)'
     collect 2 "" 'for n in n1 n2; do deliver absent "$n" </dev/null; done'
@@ -227,9 +202,4 @@ END
     run -1 timeout 180 "$HOST" "$name" 1 "" 1000 false
     is_gone() { ! pgrep -x -f "$name" >/dev/null; }
     eventually is_gone
-}
-
-@test "wrong usage" {
-    tells 2 'apapi-collect is started by *' "$COLLECT"
-    run -2 "$COLLECT" x
 }

@@ -157,14 +157,3 @@ libexec_dir = $BATS_TEST_TMPDIR/helpers"
     run -0 --separate-stderr on_nfs "$BATS_TEST_TMPDIR/acct" "$apapi" config --check
     [[ $output == "$conf: ok" && -z $stderr ]]
 }
-
-@test "the installed plugin on a network file system: config --check warns" {
-    [[ ${APAPI_TEST_BUILD:-} != *san ]] || skip 'sanitizers have to be loaded first'
-    install=$repository/${APAPI_TEST_INSTALL:-build/install}
-    put "acct_dir = $BATS_TEST_TMPDIR/acct
-spool_dir = $BATS_TEST_TMPDIR/spool"
-    cc -D_GNU_SOURCE -shared -fPIC -o "$BATS_TEST_TMPDIR/disk.so" "$repository/test/fake/network_disk.c" -ldl
-    plugin=$(find "$install" -name spank_apapi.so)
-    LD_PRELOAD=$BATS_TEST_TMPDIR/disk.so NETWORK_DISK=$plugin APAPI_CONFIG=$conf run -0 --separate-stderr "$install/bin/apapi" config --check
-    [[ $stderr == "apapi config: warning: plugin: $plugin: on NFS: "* && ${#stderr_lines[@]} -eq 1 ]]
-}

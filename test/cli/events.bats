@@ -65,14 +65,6 @@ refused() { # VARIABLE FILE SAYS
     [[ $status -eq 0 && $(jq '.components[0].events | length' <<<"$stderr") -eq 1 ]]
 }
 
-@test "a definition that contradicts the source's unit is told" {
-    paths
-    needs_sim
-    APAPI_EVENTOPS=$repository/config/legacy/default_eventops.csv \
-        run --separate-stderr sim -- "$atime" -c rapl touch "$started"
-    [[ $status -eq 2 && $stderr == *'rapl:::PACKAGE_ENERGY:PACKAGE0'*'4.657e-10 J'*'1e-06 J'* && ! -e $started ]]
-}
-
 @test "default components that are not here do not matter; -v says why" {
     paths
     needs_sim
@@ -80,11 +72,4 @@ refused() { # VARIABLE FILE SAYS
     [[ $status -eq 0 && $stderr != *nvml* && $stderr == *package* ]]
     run --separate-stderr sim -- "$atime" -v sleep 0.2
     [[ $(tr -s ' \n' ' ' <<<"$stderr") == *'micknc: not measured ('* ]]
-}
-
-@test "the legacy definitions and list are accepted whole" {
-    paths
-    run --separate-stderr env "APAPI_EVENTLIST=$repository/config/legacy/default_eventlist.txt" \
-        "APAPI_EVENTOPS=$repository/config/legacy/default_eventops.csv" APAPI_SOFTFAIL=1 "$atime" -v sh -c 'exit 3'
-    [[ $status -eq 3 && $stderr != *expected* ]]
 }

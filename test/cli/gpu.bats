@@ -141,21 +141,3 @@ measured() {
     [[ $(APAPI_GPUS=1 measured rocm_smi) == 1 ]]
     [[ $(SLURM_STEP_GPUS=0 measured amd_smi) == 0 ]]
 }
-
-@test "the check for real hardware: facts and comparison, and it skips elsewhere" {
-    gpus 'gpu power_w=250 step_ms=20\ngpu power_w=400\n'
-    command -v cc >/dev/null || skip 'there is no cc here'
-    mkdir "$BATS_TEST_TMPDIR/bin"
-    cat >"$BATS_TEST_TMPDIR/bin/nvidia-smi" <<'END'
-#!/bin/bash
-[[ $1 != -L ]] || exit "${NO_GPU:-0}"
-[[ $* != *-lms* ]] || while sleep 0.1; do printf '0, 251.0\n1, %s\n' "$SECOND_W"; done
-END
-    chmod +x "$BATS_TEST_TMPDIR/bin/nvidia-smi"
-    PATH=$BATS_TEST_TMPDIR/bin:$PATH
-    export SECOND_W=398 APAPI_HW_LOAD='sleep 0.5'
-    run -0 "$repository/test/hw/nvml" --seconds 1 --atime "$atime"
-    [[ $output == *'# NVML 12.535.104.05, 2 GPUs'*'energy counter moves every '*'ok 4 - work: GPU 1: '*1..4 ]]
-    SECOND_W=300 tells 1 '*not ok 2 - rest: GPU 1: *' "$repository/test/hw/nvml" --seconds 1 --atime "$atime"
-    NO_GPU=9 tells 77 '1..0 # SKIP nvidia-smi finds no GPU*' "$repository/test/hw/nvml"
-}

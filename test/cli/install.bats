@@ -88,16 +88,6 @@ texts() { # TREE
     [[ $output == *"libapapi.so.0 => $tree/"* ]]
 }
 
-@test "a program is compiled as docs/live-page.md says" {
-    command -v pkg-config >/dev/null || skip "no pkg-config"
-    cd "$BATS_TEST_TMPDIR"
-    awk '/^```c$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$repository/docs/live-page.md" >region.c
-    compile=$(sed -n 's/^\$ \(cc region.c .*\)/\1/p' "$repository/docs/live-page.md")
-    [[ -n $compile ]]
-    PKG_CONFIG_PATH=$tree/lib/pkgconfig bash -c "$compile"
-    tells 1 '*APAPI_LIVE_PAGE*' ./a.out
-}
-
 # A tree that every user can enter: $public/tree.
 public_tree() {
     make_public

@@ -197,14 +197,6 @@ said_in_time() { # TEXT
     jq -e '.domains.node.mean_w | . > 200 and . <= 400' <<<"$stderr"
 }
 
-@test "a BMC that dies during the run: what was read stays" {
-    APAPI_IPMI_TIMEOUT=1s APAPI_IPMI_PERIOD=100ms measure sh -c '
-        sleep 1; kill -KILL "$0"; sleep 1.5; exit 0' "$bmc_pid"
-    event SYSTEM_POWER 'mean == 200'
-    event SYSTEM_POWER 'failed > 0'
-    jq -e '.elapsed_s as $elapsed | .components[0].events[0].covered_s | . > 0 and . < $elapsed - 1' <<<"$stderr"
-}
-
 @test "neither the password nor a descriptor reaches the program; no file is left" {
     mkdir "$BATS_TEST_TMPDIR/home"
     HOME=$BATS_TEST_TMPDIR/home TMPDIR=$BATS_TEST_TMPDIR/home run --separate-stderr \

@@ -30,15 +30,6 @@ total_j() { # OPTIONS AND FILES
     [[ $output == *7.0*n1* && $output == *7.0*n2* ]]
 }
 
-@test "from standard input and from an accounting folder" {
-    cd "$BATS_TEST_TMPDIR"
-    mkdir -p acct/2026-11-21 acct/2026-11-22
-    record 7 0 n1 10 >acct/2026-11-21/n1.jsonl
-    record 7 0 n2 10 >acct/2026-11-22/n2.jsonl
-    [[ $(total_j acct) -eq 2000 ]]
-    [[ $(cat acct/*/* | total_j -) -eq 2000 ]]
-}
-
 @test "-j names the step, and the others do not matter" {
     cd "$BATS_TEST_TMPDIR"
     { record 7 0 n1 10; record 7 1 n1 20; record 8 batch n1 30; record 7 0 n2 10; } >file
@@ -48,35 +39,6 @@ total_j() { # OPTIONS AND FILES
     [[ $(total_j -j 8 file) -eq 3000 && $(total_j -j 8.batch file) -eq 3000 ]]
     tells 1 'apapi show: no record of this job in the files' merge -j 9 file
     tells 1 '*no record of this job in the files' merge -j 7.2 file
-}
-
-@test "a task of an array is 28_1, a component 31+1, in the table and for -j" {
-    cd "$BATS_TEST_TMPDIR"
-    record 29 0 n1 10 | sed 's/"step"/"array_job":28,"array_task":1,&/' >file
-    record 32 0 n1 10 | sed 's/"step"/"het_job":31,"het_offset":1,&/' >>file
-    run -0 merge -j 28_1.0 -N n1 file
-    [[ ${lines[0]} == 'apapi: step 28_1.0 "stream"'* && $output == *'1.000 kJ'* ]]
-    run -0 merge --jobs 29 file
-    [[ ${lines[0]} == 'apapi: step 28_1.0 '* ]]
-    run -0 merge -j 31+1 file
-    [[ ${lines[0]} == 'apapi: step 31+1.0 '* ]]
-    [[ $(merge -j 28 -f merged file | jq -c '[.job, .array_job]') == "[29,28]" ]]
-}
-
-@test "of several records of a node the latest counts, and of those the longest" {
-    cd "$BATS_TEST_TMPDIR"
-    { record 7 0 n1 10; record 7 0 n1 30; record 7 0 n1 20; record 7 0 n2 50; record 7 0 n2 5 21; } >file
-    [[ $(total_j file) -eq 3500 ]]
-    run -0 merge file
-    [[ $output == *'2 nodes'* || $output == *'of 3 nodes'* ]]
-    [[ $output == *'3.500 kJ'* ]]
-}
-
-@test "nodes without a record are named" {
-    cd "$BATS_TEST_TMPDIR"
-    { record 7 0 n1 10; record 7 0 n9 10; } >file
-    run -0 merge -N 'n[1-3]' file
-    [[ $output == *'n[2-3]: no record (no record in the files)'* && $output != *n9* ]]
 }
 
 @test "lines that are no records are skipped and counted, --strict minds them" {

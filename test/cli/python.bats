@@ -104,13 +104,6 @@ print([(b.start_s, b.length_s, b.energy_j, b.covered, b.mean_w) for b in eight.t
     [[ ${lines[1]} == '[(0, 40, 2000, 1.0, 50.0), (40, 40, None, 0.0, None), (80, 10.0, 50, 0.5, 10.0)]' ]]
 }
 
-@test "runs of atime, as it writes them" {
-    run -0 --separate-stderr "$build/core/atime/atime" -r 2 -f json true
-    echo "$stderr" >runs.json
-    run -0 python "print([r.name for r in apapi.records('runs.json')])"
-    [[ $output == "['true', 'true']" ]]
-}
-
 # bats test_tags=long
 @test "a frame of pandas" {
     record 7 0 n1 0 100 50

@@ -36,32 +36,6 @@ cray_spec() { # FILE METER UNIT
         sed "s,^,cray/pm_counters/$1 ,"
 }
 
-# Faults, in a chip of its own each.
-trouble_spec() {
-    local number=0 what second
-
-    second="$(at 1) $(at 2)"
-    printf '%s\n' 'powercap/clock energy 1 999999999999 0' 'powercap/clock update 0'
-    for what in '' "fail $second ENODATA" "fail $second EIO" "fail $(at 1.5) $(at 1.6) EAGAIN" "vanish $second" \
-        "absurd $(at 1) -5" "absurd $(at 1) 999999999999999999999999999999" "absurd $(at 1) garbage" "reset $(at 1)"; do
-        cat <<SPEC
-hwmon/hwmon$number/name text chip$number
-hwmon/hwmon$number/energy1_input energy 100 $LARGEST 5000000000
-SPEC
-        [[ -z $what ]] || echo "hwmon/hwmon$number/energy1_input $what"
-        number=$((number + 1))
-    done
-    cray_spec energy 'energy 500' '1000000 J'
-    cray_spec freshness 'energy 100' 1000000
-    printf '%s\n' 'cray/pm_counters/raw_scan_hz text 100' "cray/pm_counters/freshness freeze $second"
-}
-
-# Leaves NAME.json and NAME.err.
-measure_kinds() { # NAME COMPONENTS SECONDS SIM-OPTION...
-    "$repository/scripts/sim" "${@:4}" --spec "$1.spec" -- "$atime" -c "$2" -t 50ms -f json \
-        -o "$1.json" sleep "$3" 2>"$1.err" 3>&-
-}
-
 setup_file() {
     export atime=$repository/${APAPI_TEST_BUILD:-build/release}/core/atime/atime
 
@@ -69,9 +43,7 @@ setup_file() {
     export APAPI_SOURCES=sysfs
     cd "$BATS_FILE_TMPDIR" || return
     kinds_spec >kinds.spec
-    measure_kinds kinds rapl:hwmon:cray_pm:intel_gpu 3 &
-    measure "$BATS_FILE_TMPDIR" trouble trouble_spec '' "$atime" -c hwmon:cray_pm &
-    wait
+    "$repository/scripts/sim" --spec kinds.spec -- "$atime" -c rapl:hwmon:cray_pm:intel_gpu -t 50ms -f json -o kinds.json sleep 3 2>kinds.err 3>&-
 }
 
 setup() {
@@ -140,23 +112,5 @@ package 200
 dram 40
 gpu 225
 node 400 gauge
-TABLE
-}
-
-@test "one bad reading among good ones costs nothing" {
-    local number failed
-
-    while read -r number failed; do
-        true_energy "$PWD/trouble" "hwmon:::chip$number:energy1" 0 constant 100
-        incidents "$PWD/trouble" "hwmon:::chip$number:energy1" "failed=$failed"
-    done <<TABLE
-0 0..0
-1 19-..22
-2 19-..22
-3 1-..3
-4 19-..22
-5 1..1
-6 1..1
-7 1..1
 TABLE
 }

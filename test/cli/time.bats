@@ -60,12 +60,3 @@ merged() { # JOB [JQ FILTER]
     tells 0 '*24.00 kJ*user       alice*' show -u alice 8
     tells 0 '*User/Account: bob/*Energy: 12.00 kJ*' show --brief 8
 }
-
-@test "measured is the same in report, show and show --brief" {
-    record 10 batch n1 0 100 240 '.nodes = 1'
-    record 10 0 n1 0 20 240 '.nodes = 2'
-    record 10 0 n2 0 20 240 '.nodes = 2'
-    [[ $(cells measured -j 10) == 60 ]]
-    tells 0 '*measured 60.0 % of*' show 10
-    tells 0 '*Measured: 60.0 % of the node time*' show --brief 10
-}
