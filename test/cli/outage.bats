@@ -26,7 +26,7 @@ setup_file() {
 
     needs_fuse || return 0
     export APAPI_SOURCES=sysfs
-    measure "$BATS_FILE_TMPDIR" replug replug_spec '' "$atime" -c powercap:hwmon &
+    measure "$BATS_FILE_TMPDIR" replug replug_spec "$atime" -c powercap:hwmon &
     SHIFT=2 # the simulation may begin slowly
     lost_spec >"$BATS_FILE_TMPDIR/table.spec"
     "$repository/scripts/sim" --packages 0 --spec "$BATS_FILE_TMPDIR/table.spec" -- \
@@ -49,7 +49,7 @@ powercap() { # NAME EXPRESSION
 
 # All the energy of a zone, over all the time.
 nothing_is_lost() { # NAME ZONE WATTS
-    true_energy "$run_of/$1" "$2" 0 constant "$3"
+    true_energy "$run_of/$1" "$2" "$3"
 }
 
 others_lost_nothing() { # NAME

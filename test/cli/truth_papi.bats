@@ -9,7 +9,8 @@
 load truth.bash
 load papi_common.bash
 
-readonly MODEL=85 # Skylake-X, which all of these versions know
+# A command on a processor of Skylake-X, which all of these versions know.
+as_model=(bash -c 'mount --bind "$0" /proc/cpuinfo && exec "$@"' "$BATS_FILE_TMPDIR/cpuinfo")
 
 # A processor whose registers count 2^-UNIT J in 32 bits; dram's, always 2^-16 J, wraps after 40 J.
 registers_spec() { # UNIT [INCIDENT]...
@@ -37,10 +38,10 @@ wrapping_spec() { registers_spec 24; }
 
 # Run both atimes in simulations of registers that wrap.
 measure_both() {
-    measure "$BATS_FILE_TMPDIR" new wrapping_spec $MODEL "$NEW_ATIME" -c rapl &
+    measure "$BATS_FILE_TMPDIR" new wrapping_spec "${as_model[@]}" "$NEW_ATIME" -c rapl &
     (
         export LD_LIBRARY_PATH=$repository/build/papi-prefix-stable/lib
-        measure "$BATS_FILE_TMPDIR" old wrapping_spec $MODEL "$OLD_ATIME" -c rapl
+        measure "$BATS_FILE_TMPDIR" old wrapping_spec "${as_model[@]}" "$OLD_ATIME" -c rapl
     ) || : # what is missing fails its test
     wait $! || :
 }
@@ -66,7 +67,7 @@ setup_file() {
     export NEW_ATIME=$repository/build/papi/core/atime/atime
     export OLD_ATIME=$repository/${APAPI_TEST_BUILD:-build/release}/core/atime/atime
     sed -E -e 's/^(vendor_id\s*: ).*/\1GenuineIntel/' -e 's/^(cpu family\s*: ).*/\16/' \
-        -e "s/^(model\s*: ).*/\1$MODEL/" /proc/cpuinfo >"$BATS_FILE_TMPDIR/cpuinfo"
+        -e 's/^(model\s*: ).*/\185/' /proc/cpuinfo >"$BATS_FILE_TMPDIR/cpuinfo"
     export APAPI_SOURCES=papi
     [[ ! -d /dev/cpu ]] || measure_both
 }
@@ -89,8 +90,7 @@ simulate() { # ATIME [SIM-OPTION]... -- ATIME-ARGUMENT...
     done
     shift
     [[ $atime != "$OLD_ATIME" ]] || export LD_LIBRARY_PATH=$repository/build/papi-prefix-stable/lib
-    "$repository/scripts/sim" "${options[@]}" -- bash -c 'mount --bind "$0" /proc/cpuinfo && exec "$@"' \
-        "$BATS_FILE_TMPDIR/cpuinfo" "$atime" "$@"
+    "$repository/scripts/sim" "${options[@]}" -- "${as_model[@]}" "$atime" "$@"
 }
 
 check_registers() { # NAME
@@ -98,7 +98,7 @@ check_registers() { # NAME
     cat "$BATS_FILE_TMPDIR/$1.err"
     jq -r '.components[].source' "$BATS_FILE_TMPDIR/$1.json" | grep '^PAPI [0-9.]* rapl$'
     while read -r event watts; do
-        true_energy "$BATS_FILE_TMPDIR/$1" "$event" 0 constant "$watts"
+        true_energy "$BATS_FILE_TMPDIR/$1" "$event" "$watts"
         incidents "$BATS_FILE_TMPDIR/$1" "$event"
     done <<<"$REGISTER 300
 rapl:::PP0_ENERGY:PACKAGE0 60
