@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 # The index that apapi keeps by itself: whatever happens to it, the answers are those of the files. test/golden/run --index
-# asks 300 questions, and those about so many records that their curves are left out.
+# asks its questions, and those about so many records that their curves are left out.
 
 load report_common
 load public
