@@ -37,35 +37,8 @@ static uint64_t meter_shown_ns(const struct sim_node *node, uint64_t time_ns)
     return node->update_ns == 0 ? shown_ns : shown_ns - shown_ns % node->update_ns;
 }
 
-/* Integral of power + more * t, with t in us. */
-static meter_wide meter_ramp_uj(const struct sim_power *power, uint64_t time_ns)
-{
-    const meter_wide us_per_s = 1000000;
-    meter_wide time_us = time_ns / 1000, power_uw = power->power_uw;
-
-    return (2 * power_uw * time_us * us_per_s + power->more_uw * time_us * time_us) /
-           (2 * us_per_s * us_per_s);
-}
-
-static meter_wide meter_square_uj(const struct sim_power *power, uint64_t time_ns)
-{
-    uint64_t half_ns = power->period_ns / 2, rest_ns = time_ns % power->period_ns;
-    meter_wide low_ns = (meter_wide)(time_ns / power->period_ns) * half_ns +
-                        (rest_ns < half_ns ? rest_ns : half_ns);
-
-    return (power->power_uw * low_ns + power->more_uw * (time_ns - low_ns)) / SIM_NS_PER_S;
-}
-
 static meter_wide meter_used_uj(const struct sim_power *power, uint64_t time_ns)
 {
-    switch (power->shape) {
-    case SIM_RAMP:
-        return meter_ramp_uj(power, time_ns);
-    case SIM_SQUARE:
-        return meter_square_uj(power, time_ns);
-    case SIM_CONSTANT:
-        break;
-    }
     return (meter_wide)power->power_uw * time_ns / SIM_NS_PER_S +
            (power->load ? sim_load_energy_uj(power->load, time_ns) : 0);
 }

@@ -21,14 +21,9 @@ enum { SIM_FAILURE = 1, SIM_BAD_USE = 2 }; /* exit status */
 
 enum sim_kind { SIM_DIR, SIM_LINK, SIM_TEXT, SIM_ENERGY, SIM_MSR };
 
-enum sim_shape { SIM_CONSTANT, SIM_RAMP, SIM_SQUARE };
-
-/* Power over time, from second 0 of the simulation. */
+/* Power from second 0 of the simulation on. */
 struct sim_power {
-    enum sim_shape shape;
-    uint64_t power_uw; /* constant; at second 0 (ramp); in the first half of each period (square) */
-    uint64_t more_uw;  /* each second (ramp); in the second half of each period (square) */
-    uint64_t period_ns;    /* square */
+    uint64_t power_uw;
     struct sim_load *load; /* what programs add to it; NULL: nothing */
 };
 

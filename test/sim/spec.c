@@ -22,8 +22,6 @@ const char sim_spec_help[] =
     "  PATH link TARGET                          symbolic link\n"
     "  PATH text STRING                          STRING and a newline; without STRING empty\n"
     "  PATH energy WATTS RANGE_UJ START_UJ       counter in uJ, values 0 to RANGE_UJ\n"
-    "  PATH energy-ramp W0 W_PER_S RANGE_UJ START_UJ\n"
-    "  PATH energy-square W_LOW W_HIGH PERIOD_S RANGE_UJ START_UJ\n"
     "  PATH energy-load FILE WATTS RANGE_UJ START_UJ   and what programs add in FILE (load.h)\n"
     "  PATH msr                                  8-byte registers at their number as offset (*)\n"
     "What an earlier path does besides:\n"
@@ -110,7 +108,7 @@ static void spec_begin_file(struct sim_node *node, enum sim_kind kind, mode_t mo
     node->update_ns = 1000000;
     node->divisor = 1;
     node->unit[0] = '\0';
-    node->power = (struct sim_power){.shape = SIM_CONSTANT};
+    node->power = (struct sim_power){0};
 }
 
 static void spec_dir(const struct spec_line *line, struct sim_node *node)
@@ -146,24 +144,6 @@ static void spec_begin_energy(const struct spec_line *line, struct sim_node *nod
 static void spec_energy(const struct spec_line *line, struct sim_node *node)
 {
     spec_begin_energy(line, node, 0);
-}
-
-static void spec_ramp(const struct spec_line *line, struct sim_node *node)
-{
-    spec_begin_energy(line, node, 0);
-    node->power.shape = SIM_RAMP;
-    node->power.more_uw = spec_scaled(line, 1, UW_PER_W);
-}
-
-static void spec_square(const struct spec_line *line, struct sim_node *node)
-{
-    spec_begin_energy(line, node, 0);
-    node->power.shape = SIM_SQUARE;
-    node->power.more_uw = spec_scaled(line, 1, UW_PER_W);
-    node->power.period_ns = spec_ns(line, 2);
-    if (node->power.period_ns == 0) {
-        spec_fail(line);
-    }
 }
 
 static void spec_energy_load(const struct spec_line *line, struct sim_node *node)
@@ -271,8 +251,6 @@ static const struct spec_word words[] = {
     {"link", "TARGET", 1, 1, 0, false, spec_link, 0},
     {"text", "[STRING]", SPEC_REST, 1, 0, false, spec_text, 0},
     {"energy", "WATTS RANGE_UJ START_UJ", 3, 3, 0, false, spec_energy, 0},
-    {"energy-ramp", "W0 W_PER_S RANGE_UJ START_UJ", 4, 4, 0, false, spec_ramp, 0},
-    {"energy-square", "W_LOW W_HIGH PERIOD_S RANGE_UJ START_UJ", 5, 5, 0, false, spec_square, 0},
     {"energy-load", "FILE WATTS RANGE_UJ START_UJ", 4, 4, 0, false, spec_energy_load, 0},
     {"msr", "", 0, 0, 0, true, spec_msr, 0},
     {"reg", "NUMBER const VALUE | NUMBER energy WATTS UNIT_EXP START", 3, 5, 1U << SIM_MSR, true,
