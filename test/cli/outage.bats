@@ -87,3 +87,18 @@ others_lost_nothing() { # NAME
     [[ ${output//$'\n    '/ } == *'powercap:::ENERGY_UJ:ZONE0: counter did not move, not counted (too short a time to tell whether it is stuck)'* ]]
     [[ $output != *$'\n  package '* ]]
 }
+
+@test "the rest is estimated if the site asks, beside the energy" {
+    local atime=$repository/${APAPI_TEST_BUILD:-build/release}/core/atime/atime half
+    cd "$BATS_TEST_TMPDIR"
+    package_spec >part.spec
+    # it moves as long as the program draws power, and then stands still
+    zone_spec :0 dram "$RANGE_UJ" "energy-load $PWD/load 0 $RANGE_UJ 50000000000" >>part.spec
+    half=(sh -c '"$@" >phases && exec sleep 4' - "$repository/build/release/test/sim/apapi-phases" load 2 1 1)
+    printf '[record]\nfill = mean\n' >apapi.conf
+    APAPI_CONFIG=$PWD/apapi.conf run -0 --separate-stderr "$repository/scripts/sim" --packages 0 --spec part.spec -- \
+        "$atime" -c powercap -f json "${half[@]}"
+    jq -e '.domains.dram | .covered < 0.9 and (.rest_j / (.energy_j * (1 / .covered - 1)) - 1 | fabs) < 1e-4' <<<"$stderr"
+    jq -e '.total as $total | ([.domains[].energy_j] | add) / $total.energy_j - 1 | fabs < 1e-6' <<<"$stderr"
+    jq -e '.total.rest_j >= .domains.dram.rest_j' <<<"$stderr"
+}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# The record of a step: its user, its end; it survives its sampler and its node.
+# The record of a step: its user, its end; it survives its sampler and its node; each user's own copies.
 # shellcheck disable=SC2016 # $SLURM_PROCID is for the step
 
 load common
@@ -24,21 +24,6 @@ has_measured() { # NODE
     jq -e '.elapsed_s >= 0.8' "$APAPI_SPOOL_DIR/$1"/*.json 2>/dev/null >&2
 }
 
-@test "the sampler is killed in a step: told at once, recovered by the next step" {
-    plugstack checkpoint=1s
-    begin_held_step '' -N1 -w n1 -J held --apapi=rapl
-    eventually has_measured n1
-    cluster on n1 pkill -KILL -x apapi-sampler
-    end_held_step
-    grep -q 'no record (the sampler ended too early)' "$BATS_TEST_TMPDIR/err"
-    record=$(recovered n1)
-    holds "$record" '(.complete | not) and .name == "sh" and .job_name == "held" and .user == "alice" and (has("exit_code") | not)'
-    holds "$record" '.reason | startswith("the node or the sampler ended; recovered from the checkpoint of ")'
-    # of the simulated meters' 240 W, over the time until the checkpoint
-    holds "$record" '.elapsed_s >= 0.8 and total(240)'
-    run ! has_checkpoint n1
-}
-
 @test "the sampler is killed on one of two nodes: it has no record, and after the node's next step an incomplete one" {
     begin_held_step '' -N2 --apapi=rapl
     begun_on n1 sh
@@ -58,24 +43,6 @@ has_measured() { # NODE
     recover_on n2
     run -0 --separate-stderr "$install/bin/apapi" report --acct-dir "$APAPI_ACCT_DIR" -j "$job" --format=jobid,incomplete,missing
     [[ ${lines[1]} =~ ^"$job"\ +1\ +0$ && $stderr == "apapi report: $job.0: incomplete on n2: the node or the sampler ended; recovered "* ]]
-}
-
-@test "the sampler of a batch script is killed before anything but its first reading is saved: the job does not look whole" {
-    make_work
-    alice_sh "sbatch --output=/dev/null --apapi=rapl -N1 -w n1 --wrap 'until [ -e $work/go ]; do sleep 0.1; done; srun sleep 0.5'"
-    begun_on n1 slurm_script
-    eventually has_checkpoint n1
-    job=$(jq .job "$APAPI_SPOOL_DIR"/n1/*.json)
-    cluster on n1 pkill -KILL -x apapi-sampler
-    as_alice touch "$work/go"
-    eventually job_is_gone "$job"
-    run ! has_checkpoint n1
-    record=$(records n1 | jq -c "select(.job == $job and .step == \"batch\")")
-    holds "$record" '.recovered and (.complete | not) and .elapsed_s < 0.5 and .verified'
-    run -0 --separate-stderr "$install/bin/apapi" report --acct-dir "$APAPI_ACCT_DIR" -j "$job" --format=jobid,records,incomplete,measured
-    [[ ${lines[1]} =~ ^"$job"\ +2\ +1\ +[0-9]{1,2}\.[0-9]\ %$ && $stderr == "apapi report: $job.batch: incomplete on n1: the node or the sampler ended; "* ]]
-    run -0 "$install/bin/apapi" show --acct-dir "$APAPI_ACCT_DIR" "$job"
-    [[ $output == *"step batch on n1: incomplete: the node or the sampler ended; recovered "* && $output != *'nothing unusual'* ]]
 }
 
 @test "the node loses its power: after it has come back, the next step recovers what was measured" {
@@ -157,4 +124,60 @@ batch() { # COMMAND SBATCH-OPTION...
     first=$(last_record n1) second=$(last_record n2)
     holds "$first" '.het_job == .job and .het_offset == 0'
     holds "$second" ".het_job == $(jq .het_job <<<"$first") and .het_offset == 1"
+}
+
+# --- user_records ---------------------------------------------------------------------------------------
+
+as() { cluster run --user "$1" "${@:2}"; }
+uid_of() { cluster run id -u "$1"; }
+
+# Lines of a user's copies, of all nodes.
+copies_of() { # USER
+    find "$users/$(uid_of "$1")" -name '*.jsonl' -exec cat {} + 2>/dev/null
+}
+
+has_copies() { # USER COUNT
+    [[ $(copies_of "$1" | wc -l) -ge $2 ]]
+}
+
+@test "what the user reads is what root has written, and only he and root can read it" {
+    users=$APAPI_CLUSTER_DIR/users
+    plugstack user_records="$users"
+    as alice srun -N2 -J copied --apapi=rapl sleep 0.3
+    as bob srun -N1 -w n2 -J copied --apapi=rapl sleep 0.3
+    eventually has_copies alice 2
+    eventually has_copies bob 1
+    for user in alice bob; do
+        diff <(copies_of "$user" | sort) <(records 'n?' | grep '"job_name":"copied"' | grep "\"user\":\"$user\"" | sort)
+    done
+    [[ -z $(find "$users" ! -uid 0) ]]
+    local mine theirs
+    mine=$users/$(uid_of alice)
+    theirs=$users/$(uid_of bob)
+    as alice ls "$mine"
+    run ! as alice ls "$users"
+    run ! as alice ls "$theirs"
+    run ! as bob find "$mine" -type f
+    for file in "$mine"/*/*.jsonl; do
+        as alice head -c 1 "$file"
+        run ! as bob head -c 1 "$file"
+        run ! as alice sh -c "echo x >>'$file'"
+        run ! as alice rm -f "$file"
+        run ! as alice chmod 666 "$file"
+    done
+    run ! as alice touch "$mine/more"
+    run ! as alice rmdir "$mine"/*
+}
+
+@test "a record that comes from the spool is copied, too" {
+    users=$APAPI_CLUSTER_DIR/users
+    plugstack checkpoint=1s user_records="$users"
+    recovered_copy() { [[ -n $(copies_of alice | jq -c 'select(.recovered)') ]]; }
+    begin_held_step '' -N1 -w n1 --apapi=rapl
+    eventually has_checkpoint n1
+    cluster on n1 pkill -KILL -x apapi-sampler
+    end_held_step
+    is_there() { as bob srun -N1 -w n1 --apapi=rapl sleep 0.2 && recovered_copy; }
+    eventually is_there
+    run ! grep -q recovered <(copies_of bob)
 }

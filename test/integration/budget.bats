@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# Energy budgets of steps on four nodes of 240 W each.
+# Energy budgets of steps and of whole jobs, on four nodes of 240 W each.
+# shellcheck disable=SC2030,SC2031 # each test is a subshell
 # shellcheck disable=SC2016 # quoted scripts are for an inner shell
 
 load common
@@ -75,12 +76,6 @@ not_stopped_before() { # JOULES
     [[ $status -eq 0 && $output == 'srun: apapi: SLURM_APAPI_OVERFLOW is ignored: only sbatch has a step'* ]]
 }
 
-@test "srun -Q and --apapi-format=none: no lines, and the budget holds" {
-    step -Q --apapi-format=none --apapi-budget=1500J,signal=USR2 sh -c "$(counts USR2 'exit 3')"
-    [[ $status -eq 3 && $stderr != *apapi* ]]
-    each_got USR2
-}
-
 # Two steps of a job, of which the second one has a budget.
 two_steps() { # BUDGET
     make_work
@@ -91,13 +86,6 @@ two_steps() { # BUDGET
     run sbatch_wait -N4 --output="$work/out" <"$BATS_TEST_TMPDIR/job"
     eventually test -s "$work/out"
     cat "$work/out"
-}
-
-@test "scope=step: the job's other steps go on" {
-    hold
-    release_first="touch $over"
-    two_steps 1500J,scope=step,signal=USR1
-    [[ $(<"$work/out") == *'second: 138'*'first: 0'* && $(<"$work/first") == $'over\nover' ]]
 }
 
 @test "scope=job: the job's other steps get the signal, too" {
@@ -114,38 +102,9 @@ two_steps() { # BUDGET
     [[ $(<"$work/out") == *'SIGTERM to the job'*' CANCELLED AT '* && $(<"$work/first") != *over* ]]
 }
 
-says() { # TEXT
-    grep -qF -- "$1" "$BATS_TEST_TMPDIR/err"
-}
-
 @test "variables that name another address do not lead the totals there" {
     run as_alice env SLURM_LAUNCH_NODE_IPADDR=10.99.99.99 SLURM_SRUN_COMM_HOST=10.99.99.99 srun -N4 --apapi-budget=500J,log sleep 2
     [[ $status -eq 0 && $output == *'energy budget of 500J reached: '* ]]
-}
-
-# Of the running step alone: no record.
-exported() { # NODE EXPRESSION
-    mkdir -p "$APAPI_CLUSTER_DIR/none"
-    cluster on "$1" "$install/bin/apapi" export --prometheus --acct-dir "$APAPI_CLUSTER_DIR/none" --spool-dir "$APAPI_SPOOL_DIR" \
-        -N "$1" - | grep -E "$2"
-}
-
-@test "a silent node counts as drawing its latest power; each node's metrics have the budget meanwhile" {
-    begin_held_step '' -N4 -n4 --apapi-budget=6kJ,warn=50%,log
-    eventually says ': 50 % of the energy budget' # all have sent totals, so that their power is known
-    for node in n1 n4; do
-        eventually exported "$node" '^apapi_step_budget_joules\{.*step="0".*\} 6000$'
-        eventually exported "$node" '^apapi_step_budget_used_joules\{.*step="0".*\} [1-9][0-9]*\.'
-    done
-    sampler=$(cluster on n4 pgrep -x apapi-sampler)
-    cluster on n4 kill -STOP "$sampler"
-    eventually says ': n4 is silent: it counts as drawing 2'
-    eventually says 'energy budget of 6kJ reached: '
-    cluster on n4 kill -CONT "$sampler"
-    eventually says ': n4 is heard again'
-    end_held_step
-    [[ $status -eq 0 && $(grep -c 'is silent' "$BATS_TEST_TMPDIR/err") -eq 1 ]]
-    [[ $(grep -c 'reached' "$BATS_TEST_TMPDIR/err") -eq 1 ]]
 }
 
 site() { # LINES OF [budget]
@@ -163,13 +122,6 @@ site() { # LINES OF [budget]
     each_got USR1
 }
 
-@test "who asks for more than a site permits is refused, by a variable ignored" {
-    site 'max_budget = 2kJ,main:1kJ'
-    step --apapi-budget=3kJ true
-    [[ $status -ne 0 && $stderr == *'--apapi-budget: 3kJ is more than this site permits: max_budget = 2kJ,main:1kJ'* ]]
-    tells 0 '*SLURM_APAPI_BUDGET is ignored: 3kJ is more than this site permits*' as_alice env SLURM_APAPI_BUDGET=3kJ srun true
-}
-
 @test "a bad budget is refused before anything is launched, with its place" {
     local last
     last=$(cluster run scontrol show config | awk '$1 == "NEXT_JOB_ID" { print $3 }')
@@ -182,4 +134,80 @@ site() { # LINES OF [budget]
     run as_alice salloc --apapi-budget=5kJ true
     [[ $status -ne 0 && $output == *'give it to srun or sbatch'* ]]
     [[ $(cluster run scontrol show config | awk '$1 == "NEXT_JOB_ID" { print $3 }') == "$last" ]]
+}
+
+# --- jobs ---------------------------------------------------------------------------------------------
+
+# A job of alice's with this script: its exit status in $status, what it wrote in $written, the record of its batch step in $record.
+job() { # SCRIPT OPTIONS OF sbatch
+    local script=$1
+    shift
+    make_work
+    printf '%s\n' '#!/bin/sh' "cd $work" "$script" >"$BATS_TEST_TMPDIR/job"
+    run timeout 120 "$repository/scripts/cluster" run --user alice sh -c "$(<"$tests/sbatch_wait.sh")" sbatch_wait \
+        --open-mode=append --output="$work/out" "$@" <"$BATS_TEST_TMPDIR/job"
+    eventually test -e "$work/out"
+    written=$(<"$work/out")
+    echo "status $status: $written"
+}
+
+batch_record() {
+    records n1 | jq -c 'select(.step == "batch")' | tail -n 1
+}
+
+# A loop that notes a signal in a file, then does something.
+notes() { # SIGNAL FILE WHAT
+    echo "trap 'echo $1 >>$2; $3' $1; : >$2; while :; do sleep 0.1; done"
+}
+
+@test "steps one after the other: none reaches the budget, the job does, and is ended as at its time limit" {
+    job 'trap "echo script >>ended; exit 0" TERM
+        i=0
+        while :; do srun -N4 -n4 --apapi-format=none sleep 0.7; i=$((i + 1)); echo "$i over"; done' \
+        -N4 --apapi-budget=2500J,warn=50%
+    [[ $written == *'1 over'* && $written == *'CANCELLED AT'* ]]
+    [[ $written == *'apapi: n1: budget of 2500J of the job, warn=50% crossed at '* && $written == *'apapi: n1: budget of 2500J of the job crossed at '*' with '*' kJ'* ]]
+    eventually test -s "$work/ended"
+    eventually holds "$(batch_record)" '[.crossings[] | [.threshold, .action, .unit]] == [["budget of 2500J of the job, warn=50%", "log", "J"],
+        ["budget of 2500J of the job", "term@job", "J"]] and .crossings[1].value >= 2500'
+}
+
+@test "steps side by side count once, each gets one signal, and the script goes on" {
+    job "srun -N2 -n2 --overlap --apapi-format=none sh -c '$(notes USR1 'first-$SLURM_PROCID' 'exit 0' | sed "s/'/\"/g")' & first=\$!
+        srun -N4 -n4 --overlap --apapi-format=none sh -c '$(notes USR1 'second-$SLURM_PROCID' 'exit 0' | sed "s/'/\"/g")'; echo \"second: \$?\"
+        wait \$first; echo \"first: \$?\"" \
+        -N4 --apapi-budget=3kJ,signal=USR1
+    [[ $status -eq 0 && $written == *'second: 0'*'first: 0'* ]]
+    [[ $(cat "$work"/first-? "$work"/second-?) == $'USR1\nUSR1\nUSR1\nUSR1\nUSR1\nUSR1' ]]
+    # 960 W for all, however many steps there are: the budget is not reached earlier
+    holds "$(batch_record)" '.crossings[-1].action == "signal=USR1@job" and .elapsed_s > 3000 / 960 - slack_s and
+        .crossings[-1].value >= 3000 and .crossings[-1].value <= 1.1 * 960 * (.elapsed_s + slack_s)'
+}
+
+@test "limits of a job beside its nodes': each once, commands run as the user" {
+    job "srun -N4 -n4 --apapi-format=none sh -c '$(notes USR1 'got-$SLURM_PROCID' 'exit 0' | sed "s/'/\"/g")'; exit 6" \
+        -N4 --apapi-overflow='job total >= 2500J : log, signal=USR1' --apapi-overflow='job total every 1kJ : exec=id -un >>crossed' \
+        --apapi-overflow='total >= 1J : stamp'
+    [[ $status -eq 6 && $(cat "$work"/got-?) == $'USR1\nUSR1\nUSR1\nUSR1' ]]
+    [[ $written == *'apapi: n1: job total >= 2500J crossed at '*' with '*' kJ'* && $(sort -u "$work/crossed") == alice ]]
+    holds "$(batch_record)" '[.crossings[].threshold] | unique == ["job total >= 2500J", "job total every 1kJ", "total >= 1J"]'
+    holds "$(batch_record)" '(1.1 * 960 * (.elapsed_s + slack_s)) as $most | [.crossings[] | select(.threshold == "job total >= 2500J")] |
+        length == 1 and .[0].action == "log, signal=USR1@job" and .[0].value >= 2500 and .[0].value <= $most'
+}
+
+@test "a script without steps gets the signal itself" {
+    job "$(notes USR2 alone 'exit 7')" -N1 --apapi-budget=500J,signal=USR2
+    [[ $status -eq 7 && $(<"$work/alone") == USR2 ]]
+}
+
+@test "a site's limits hold for jobs; who asks for less has both" {
+    site $'max_budget = 50kJ,main:900J\nbudget_action = signal=USR2'
+    job "$(notes USR2 alone 'exit 7')" -N1
+    [[ $status -eq 7 && $(<"$work/alone") == USR2 ]]
+    job "$(notes USR2 alone 'exit 7')" -N1 --apapi-budget=300J,log
+    [[ $status -eq 7 && $(<"$work/alone") == USR2 ]]
+    holds "$(batch_record)" '[.crossings[] | select(.action != "log" or (.threshold | startswith("budget of 300J"))) | .threshold] ==
+        ["budget of 300J of the job", "budget of 900J of the job"]'
+    run as_alice sbatch --apapi-budget=60kJ --wrap true
+    [[ $status -ne 0 && $output == *'60kJ is more than this site permits'* ]]
 }

@@ -23,16 +23,6 @@ setup_file() {
     whole "$(last_record n1)"
 }
 
-@test "a killed step has its record" {
-    begin_step -N1 -w n1 --apapi=rapl sleep 1000
-    begun_on n1 sleep
-    as_alice scancel --signal=KILL -u alice
-    end_step
-    [[ $status -ne 0 ]]
-    eventually no_helpers
-    holds "$(last_record n1)" '.complete and .domains.package.energy_j > 0'
-}
-
 @test "a command of a threshold is in the control group of the task, and ends with the step" {
     make_work
     # shellcheck disable=SC2016 # for the shells of the step

@@ -41,14 +41,6 @@ powers() { # DOMAIN
     powers total | awk '{ ok = $1 > 180 && $3 > 480 && $3 < 960 } END { exit !ok }'
 }
 
-@test "a node that ends 2 s before the other: the least power is that of one node, the mean lies between" {
-    # shellcheck disable=SC2016 # for sh
-    step 0 "" -N2 --apapi=rapl sh -c 'sleep $((2 + 2 * SLURM_NODEID))'
-    one_table 2
-    powers package | awk '{ ok = $1 < 250 && $1 * 1.1 < $2 && $2 * 1.1 < $3 && $3 > 350 } END { exit !ok }'
-    powers total | awk '{ ok = $1 < 300 && $1 * 1.1 < $2 && $2 * 1.1 < $3 && $3 > 420 } END { exit !ok }'
-}
-
 @test "the socket is in SrunPortRange" {
     begin_held_step '' -N1 -w n1 --apapi=rapl
     begun_on n1 sh
@@ -59,40 +51,10 @@ powers() { # DOMAIN
     [[ $status -eq 0 ]]
 }
 
-@test "several sruns at once: each has its own table" {
-    local i srun=()
-    for i in {1..6}; do
-        as_alice srun -N2 -n2 --apapi=rapl -J "app$i" sh -c "sleep 1; echo $i" \
-            >"$BATS_TEST_TMPDIR/out$i" 2>"$BATS_TEST_TMPDIR/err$i" 3>&- &
-        srun+=($!)
-    done
-    for i in {1..6}; do
-        wait "${srun[i - 1]}"
-        [[ $(<"$BATS_TEST_TMPDIR/out$i") == "$i"$'\n'"$i" ]]
-        stderr=$(grep -v '^srun: job' "$BATS_TEST_TMPDIR/err$i")
-        echo "$stderr"
-        one_table 2
-    done
-    [[ $(sort -u "$BATS_TEST_TMPDIR"/err* | grep -c '^apapi: step') -eq 6 ]]
-}
-
 @test "a terminal: --pty" {
     expected_errors='SLURM_PTY_WIN' # of a terminal without a size
     tells 4 '*on a terminal*' cluster run --user alice script -qec 'srun -N1 --apapi=rapl --pty sh -c "tty -s && echo on a terminal; exit 4"' /dev/null
     [[ $(grep -c 'apapi: step' <<<"$output") -eq 1 && $output == *package* ]]
-}
-
-@test "output into files: the table is not among it" {
-    make_work
-    step 0 "" -N2 -n2 -o "$work/out" -e "$work/err" --apapi=rapl sh -c 'echo out; echo err >&2'
-    one_table 2
-    run -0 sh -c "cat '$work/out'; echo --; cat '$work/err'"
-    [[ $output == $'out\nout\n--\nerr\nerr' ]]
-}
-
-@test "--no-kill" {
-    step 5 $'a\na' -N2 -n2 --no-kill --apapi=rapl sh -c 'echo a; exit 5'
-    one_table 2
 }
 
 @test "-K: a task that fails ends the others, and all nodes tell" {
@@ -110,14 +72,6 @@ powers() { # DOMAIN
     [[ $status -eq 0 && -z $output ]]
     [[ $(grep -c '^apapi: step .*  2 nodes  ' <<<"$stderr") -eq 4 ]]
     [[ $stderr != *missing* ]]
-}
-
-@test "several programs: --multi-prog" {
-    make_work
-    alice_sh "printf '0 echo zero\n1-2 echo more\n' >multi"
-    run --separate-stderr as_alice srun -N3 -n3 --apapi=rapl --multi-prog "$work/multi"
-    [[ $status -eq 0 && $(sort <<<"$output") == $'more\nmore\nzero' ]]
-    one_table 3
 }
 
 @test "a step on a part of the allocation: the node that does not answer is named by the others" {

@@ -20,13 +20,6 @@ setup_file() {
     [[ $(wc -L <<<"$output") -le 80 ]]
 }
 
-@test "sruns side by side and one above the other" {
-    run submit 'srun -n1 --exact sleep 1.5 & srun -n1 --exact sleep 1 & srun -N2 --overlap sleep 0.5 & wait' \
-        -N2 -n4 --apapi=rapl
-    [[ $status -eq 0 && $output == *'apapi: job '*'  2 nodes  4 steps  '* ]]
-    right_total "$output"
-}
-
 @test "a job on one node: its steps add nothing to the batch step" {
     run submit 'srun sleep 1; srun -n1 sleep 0.5' -N1 --apapi=rapl
     right_total "$output"
@@ -93,11 +86,6 @@ END
     tells 5 '*apapi: job *incomplete: step 7 on moon*' submit "$script" -N1 --apapi=rapl
     run ! grep -r moon "$APAPI_ACCT_DIR"
     holds "$(last_record n1)" '.step == "batch" and .total.energy_j < 1e6'
-}
-
-@test "the job's exit status and output are unchanged" {
-    run submit 'srun echo out; exit 7' -N2 --apapi=rapl --error=/dev/null
-    [[ $status -eq 7 && $output == $'out\nout' ]]
 }
 
 cancelled() { # NODES SCRIPT: the table of a job that is cancelled when ~/now is there
@@ -191,12 +179,6 @@ submit_two_components() { # CMD
     eventually nodes_idle
 }
 
-@test "a heterogeneous job: a component without a record is missed by name" {
-    run submit_two_components 'sleep 0.5'
-    [[ $output == *'apapi: job '*'  2 nodes  1 step  '*'no record of n2'* ]]
-    eventually nodes_idle
-}
-
 @test "salloc: a heterogeneous job has one table" {
     run as_alice salloc --quiet -N1 --apapi=rapl : -N1 sh -c 'srun sleep 0.5 : sleep 0.5; srun sleep 0.5'
     [[ $status -eq 0 && $(job_table "$output") == 'apapi: job '*'  2 nodes  2 steps  '*measured* ]]
@@ -222,19 +204,4 @@ submit_two_components() { # CMD
     run ! grep SLURM_APAPI_JOB <<<"$output"
     run as_alice salloc --quiet -N1 --apapi=rapl sh -c 'srun sleep 0.2; srun sleep 0.2'
     [[ $status -eq 0 && $(grep -c '^apapi:' <<<"$output") -eq 2 ]]
-}
-
-@test "8 jobs leave nothing behind" {
-    local before
-    submit 'srun true' -N2 --apapi=rapl
-    eventually no_helpers
-    before=$(what_is_there)
-    # one program submits them all
-    as_alice sh -c "for i in \$(seq 8); do sbatch --quiet --output=/dev/null -N2 -n2 --apapi=rapl --wrap 'srun true' || exit; done"
-    done_all() { [[ -z $(as_alice squeue -h) ]]; }
-    eventually done_all
-    eventually no_helpers
-    eventually nodes_idle
-    as_before() { diff <(echo "$before") <(what_is_there); }
-    eventually as_before
 }

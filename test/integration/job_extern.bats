@@ -71,12 +71,6 @@ setup() {
     [[ $(jq -r .step <<<"$output") == batch ]]
 }
 
-@test "job_total=extern with a missing sampler costs the job nothing" {
-    mkdir -p "$BATS_TEST_TMPDIR/empty"
-    plugstack default=rapl output=none job_total=extern libexec_dir="$BATS_TEST_TMPDIR/empty"
-    tells 0 ran submit 'echo ran' -N2
-}
-
 @test "two sruns in a job, beside the extern steps: nothing counts twice" {
     tells 0 'apapi: job *  2 nodes  3 steps  *' submit 'srun sleep 0.5; srun sleep 0.5' -N2 --apapi=rapl
     right_total "$output"

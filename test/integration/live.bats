@@ -9,7 +9,7 @@ pages=/run/apapi
 setup_file() {
     start_simulated_cluster
     [[ -z ${APAPI_SKIP_ALL:-} ]] || return 0
-    compile "$BATS_TEST_DIRNAME/live_look.c" "$APAPI_CLUSTER_DIR/look"
+    compile "$repository/docs/examples/read_live.c" "$APAPI_CLUSTER_DIR/look"
     # the example of the documentation is the program that is tried
     awk '/^```c$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$repository/docs/live-page.md" \
         >"$BATS_FILE_TMPDIR/region.c"
@@ -43,44 +43,61 @@ as() { # USER COMMAND...
     cluster on n1 setpriv --reuid "$1" --regid "$1" --clear-groups "${@:2}"
 }
 
-gone() { # PAGE
-    ! cluster on n1 test -e "$1"
+# The pages of a node, as JSON.
+top_on() { # NODE USER
+    cluster on "$1" setpriv --reuid "$2" --regid "$2" --init-groups "$install/bin/apapi" top --dir $pages -1 --json
 }
 
-# A column of a line of look's.
-figure() { # TEXT NAME COLUMN
-    awk -v name="$2" -v column="$3" '$2 == name { print $column }' <<<"$1"
+# How many of them are steps' that run, others', of killed samplers, and none.
+counts() { # NODE USER
+    top_on "$1" "$2" | jq -r '"\(.steps | length) \(.foreign) \(.dead) \(.broken)"'
+}
+
+gone() { # PAGE
+    ! cluster on n1 test -e "$1"
 }
 
 @test "a running step's page says whose it is and what its meters show" {
     begin_it --apapi=rapl --apapi-interval=1s -J myjob
     [[ $page =~ ^$pages/n1/[0-9]+/([0-9]+)\.0$ ]]
     job=${BASH_REMATCH[1]}
-    has_samples() { # NUMBER; a look is in $latest
-        latest=$(as alice "$look" "$page")
-        (($(figure "$latest" package 6) >= $1 && $(figure "$latest" dram 6) >= $1))
+    looks() { # JQ EXPRESSION that holds for the step; s: the time of its figures
+        latest=$(top_on n1 alice | jq -ce '.steps[0] | .s = .elapsed_s - .total.age_s') && jq -e "$1" <<<"$latest" >/dev/null
     }
-    eventually has_samples 2
+    eventually looks '.total.energy_j > 0'
     first=$latest
-    eventually has_samples $(($(figure "$first" package 6) + 3))
-    second=$latest
-    echo "$first"
-    echo "$second"
-    [[ $(head -n 1 <<<"$first") == "page n1/$job.0 state 1 uid $(cluster run id -u alice) tasks 1 user alice cluster apapi name myjob" ]]
-    [[ $(awk '{ print $1, $2 }' <<<"$second" | sed 1d) == $'domain package\ndomain dram
-event rapl:::PACKAGE_ENERGY:PACKAGE0\nevent rapl:::DRAM_ENERGY:PACKAGE0
-event rapl:::PACKAGE_ENERGY:PACKAGE1\nevent rapl:::DRAM_ENERGY:PACKAGE1' ]]
+    eventually looks ".s > $(jq .s <<<"$first") + 2.5"
+    holds "$latest" ".node == \"n1\" and .job == $job and .state == \"running\" and .tasks == 1 and .user == \"alice\" and .cluster == \"apapi\" and
+        .uid == $(cluster run id -u alice) and .job_name == \"myjob\" and (.domains | keys) == [\"dram\", \"package\"]"
     # In between: 200 W and 40 W, as the meters are simulated. Between a meter and the clock a machine may take the CPU away
-    # for a part of the interval of 1 s, of which now_w is.
-    for domain in package:200 dram:40; do
-        name=${domain%:*}
-        awk -v j0="$(figure "$first" "$name" 3)" -v j1="$(figure "$second" "$name" 3)" -v t0="$(figure "$first" "$name" 4)" \
-            -v t1="$(figure "$second" "$name" 4)" -v w="${domain#*:}" -v now_w="$(figure "$second" "$name" 5)" 'BEGIN {
-                mean = (j1 - j0) / (t1 - t0) * 1e9; print mean, now_w
-                exit !(mean / w > 0.9 && mean / w < 1.1 && now_w / w > 0.55 && now_w / w < 1.8) }'
-    done
+    # for a part of the interval of 1 s, of which power_w is.
+    holds "[$first, $latest]" '([{package: 200, dram: 40} | to_entries[]] as $truth | . as [$first, $second] | $truth | all(. as {$key, $value} |
+        (($second.domains[$key].energy_j - $first.domains[$key].energy_j) / ($second.s - $first.s) / $value - 1 | fabs) < 0.1 and
+        ($second.domains[$key].power_w / $value | . > 0.55 and . < 1.8)))'
+    run -0 as alice "$look" "$page"
+    [[ $(sed -n 's/^\(rapl:::.*\) [0-9.]* J$/\1/p' <<<"$output") == $'rapl:::PACKAGE_ENERGY:PACKAGE0\nrapl:::DRAM_ENERGY:PACKAGE0
+rapl:::PACKAGE_ENERGY:PACKAGE1\nrapl:::DRAM_ENERGY:PACKAGE1' ]]
     end_it
     gone "$page"
+}
+
+@test "apapi top: root sees the steps of all, users their own" {
+    begin_held_step '' -N2 --overcommit --apapi=rapl --apapi-output=none -J alices
+    cluster run --user bob srun -w n1 -n2 --overcommit --apapi=rapl --apapi-output=none -J bobs sleep 1000 >/dev/null 2>&1 3>&- &
+    bobs=$!
+    both_run() { [[ $(top_on n1 root | jq '[.steps[] | select(.state == "running" and .elapsed_s > 0)] | length') -eq 2 ]]; }
+    eventually both_run
+    run -0 top_on n1 root
+    echo "$output" | "$repository/test/validate_records" --schema=docs/top.schema.json -
+    holds "$output" '[.steps[] | [.node, .user, .job_name, .step, .tasks]] ==
+        [["n1", "alice", "alices", "0", 1], ["n1", "bob", "bobs", "0", 2]] and .foreign == 0 and .dead == 0 and .broken == 0'
+    [[ $(top_on n1 alice | jq -c '[[.steps[].user], .foreign]') == '[["alice"],0]' ]]
+    [[ $(top_on n1 bob | jq -c '[[.steps[].user], .foreign]') == '[["bob"],0]' ]]
+    [[ $(top_on n2 root | jq -c '[.steps[] | [.node, .user]]') == '[["n2","alice"]]' && $(counts n2 bob) == '0 0 0 0' ]]
+    cluster run scancel --user=bob
+    wait "$bobs" || true
+    end_held_step
+    [[ $(counts n1 root)/$(counts n2 root) == '0 0 0 0/0 0 0 0' ]]
 }
 
 @test "its user and root can read it, nobody else; none but root can write it" {
@@ -90,14 +107,14 @@ event rapl:::PACKAGE_ENERGY:PACKAGE1\nevent rapl:::DRAM_ENERGY:PACKAGE1' ]]
     run as bob "$look" "$page"
     [[ $status -eq 1 && $output == "$page: Permission denied" ]]
     # nor does he see that it is there
-    [[ $(as bob "$look" --scan $pages) == 'pages 0 foreign 0 dead 0 broken 0' ]]
+    [[ $(counts n1 bob) == '0 0 0 0' ]]
     run as bob ls "$pages/n1"
     [[ $status -ne 0 && $output == *'Permission denied'* ]]
     run as bob ls "${page%/*}"
     [[ $status -ne 0 && $output == *'Permission denied'* ]]
     # the page, and the socket by which programs tell their regions
     [[ $(as alice ls "${page%/*}") == "${page##*/}"$'\n'"${page##*/}.regions" ]]
-    [[ $(as alice "$look" --scan $pages) == "n1/${page##*/}"$'\npages 1 foreign 0 dead 0 broken 0' ]]
+    [[ $(counts n1 alice) == '1 0 0 0' ]]
     [[ $(cluster on n1 stat -c '%u %A' "$page" $pages/n1 $pages) == $'0 -rw-r-----\n0 drwx--x--x\n0 drwxr-xr-x' ]]
     for user in alice bob; do
         for command in "echo x >>$page" ": >$page" "rm -f $page" "mv $page $page.x" "chmod 666 $page" "ln -s /etc/passwd $pages/n1/1.0" "ln -s /etc/passwd ${page%/*}/1.0" \
@@ -116,42 +133,29 @@ event rapl:::PACKAGE_ENERGY:PACKAGE1\nevent rapl:::DRAM_ENERGY:PACKAGE1' ]]
     awk -v step_j="$step_j" '{ print $1, "of", step_j; exit !($2 == "J" && $1 > 0.96 * 400 && $1 < 1.04 * step_j) }' <<<"$output"
 }
 
-@test "a program written for libmeasure takes the page's figures, as its user may not read the meters" {
-    cc -I "$repository/test" "$repository/test/fake/ms_common/program.c" -o "$APAPI_CLUSTER_DIR/measurer" \
-        -L "$install/lib" -lms_common_apapi -lapapi "-Wl,-rpath,$install/lib"
-    complains 1 '*rapl is not measured: no permission to read *' as alice "$APAPI_CLUSTER_DIR/measurer" figures 0 20
-    run --separate-stderr as_alice srun -N1 -w n1 --apapi=rapl "$APAPI_CLUSTER_DIR/measurer" figures 2 20
-    [[ $status -eq 0 && $output == *$'enabled 10000\nlist 1\n'* ]]
-    step_j=$(last_record n1 | jq '.components[0].events[] | select(.name == "rapl:::PACKAGE_ENERGY:PACKAGE1").total')
-    # 100 W for 2 s at least; not more than the whole step, which is little longer
-    awk -v step_j="$step_j" '$1 ~ /^cpu_energy_total_pkg/ { print $2, "of", step_j; good += $2 > 0.96 * 200e3 && $2 < 1.04e3 * step_j }
-        $1 == "cpu_power_avg_pkg[1]" { good += $2 > 90e3 && $2 < 110e3 }
-        $1 == "cpu_energy_total_dram[1]" { good += $2 > 0.96 * 40e3 && $2 < 0.25 * 1.04e3 * step_j }
-        END { exit good != 4 }' <<<"$output"
-}
-
 @test "who has mapped it keeps the last figures, which are those of the record" {
     begin_it --apapi=rapl
-    as alice "$look" --end "$page" >"$BATS_TEST_TMPDIR/looked" 3>&- &
+    as alice env PYTHONPATH="$install/lib/python3/dist-packages" PYTHONDONTWRITEBYTECODE=1 python3 -c '
+import apapi, sys, time
+with apapi.LivePage(sys.argv[1]) as page:
+    print("waiting", flush=True)
+    while page.state != "ended":
+        time.sleep(0.001)
+    print(page.domain("package").total, page.domain("dram").total)' "$page" >"$BATS_TEST_TMPDIR/looked" 3>&- &
     follower=$!
     eventually grep -q waiting "$BATS_TEST_TMPDIR/looked"
     sleep 0.7
     end_it
     wait "$follower"
     gone "$page"
-    text=$(<"$BATS_TEST_TMPDIR/looked")
-    record=$(last_record n1)
-    echo "$text"
-    [[ $text == *' state 2 '* ]]
-    for name in package dram; do
-        holds "$record" "(.domains.$name.energy_j / $(figure "$text" $name 3) - 1 | fabs) < 1e-6"
-    done
+    read -r package dram < <(sed 1d "$BATS_TEST_TMPDIR/looked")
+    holds "$(last_record n1)" ".domains | (.package.energy_j / $package - 1 | fabs) < 1e-6 and (.dram.energy_j / $dram - 1 | fabs) < 1e-6"
 }
 
 @test "the page of a sampler that was killed is dead, and goes with the next step" {
     begin_it --apapi=rapl
     cluster on n1 pkill -KILL -x apapi-sampler
-    dead() { [[ $(cluster on n1 "$look" --scan $pages) == 'pages 0 foreign 0 dead 1 broken 0' ]]; }
+    dead() { [[ $(counts n1 root) == '0 0 1 0' ]]; }
     eventually dead
     run as alice "$look" "$page"
     [[ $status -eq 1 && $output == "$page: no process writes it" ]]
@@ -172,23 +176,11 @@ event rapl:::PACKAGE_ENERGY:PACKAGE1\nevent rapl:::DRAM_ENERGY:PACKAGE1' ]]
     job=$(sed -n '1s/.*\/\([0-9]*\)\.batch$/\1/p' <<<"$paths")
     own=$pages/n1/$(cluster run id -u alice)
     [[ -n $job && $paths == "$own/$job.batch
-page n1/$job.batch state 1 "*"
+step $job.batch on n1
 $own/$job.0
 0" ]]
     run as_alice env APAPI_LIVE_PAGE=/x srun -N1 --apapi=off printenv APAPI_LIVE_PAGE
     [[ $status -ne 0 && $output != */x* ]]
-}
-
-@test "several steps and nodes at once: a page for each" {
-    as_alice sh -c "srun -N2 --overcommit --apapi=rapl --apapi-format=none sh -c '$until_over' &
-        srun -N1 -w n1 --overcommit --apapi=rapl --apapi-format=none sh -c '$until_over' & wait" 3>&- &
-    step=$!
-    found() { cluster on "$1" "$look" --scan $pages | tail -n 1; }
-    three() { [[ $(found n1)/$(found n2) == 'pages 2 foreign 0 dead 0 broken 0/pages 1 foreign 0 dead 0 broken 0' ]]; }
-    eventually three
-    release
-    wait "$step"
-    [[ $(found n1)/$(found n2) == 'pages 0 foreign 0 dead 0 broken 0/pages 0 foreign 0 dead 0 broken 0' ]]
 }
 
 @test "memory that is taken away from under a page ends nothing" {
@@ -200,7 +192,7 @@ $own/$job.0
     begin_held_step '' -N1 -w n1 --apapi=rapl
     begun_on n1 sh
     cluster on n1 sh -c "cat /dev/zero >$small/filler" 2>/dev/null || true
-    says_package() { cluster on n1 sh -c "$look $small/n1/*/*.0" | grep -q '^domain package [0-9]'; }
+    says_package() { cluster on n1 sh -c "$look $small/n1/*/*.0" | grep -q '^package [0-9]'; }
     eventually says_package
     end_it
     whole "$(last_record n1)"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# Options of users and sites and the messages for wrong ones; where the report goes, how it looks, and the trace.
+# Options of users and the messages for wrong ones; where the report goes, how it looks, and the trace.
 
 load common
 
@@ -20,21 +20,6 @@ owner() { cluster run stat -c '%U %a' "$1"; }
 
 csv_is_good() { # FILE COLUMNS: every line has as many
     awk -F, -v n="$2" 'NF != n { print FILENAME ": " $0; bad = 1 } END { exit bad || NR < 3 }' "$1"
-}
-
-# srun, sbatch and salloc refuse it, say SAYS, and nothing is queued.
-refused() { # OPTION SAYS
-    local last
-    last=$(cluster run scontrol show config | awk '$1 == "NEXT_JOB_ID" { print $3 }')
-    for command in "srun" "sbatch --wrap" "salloc"; do
-        # shellcheck disable=SC2086 # two words
-        run as_alice $command "$1" hostname
-        [[ $command != sbatch* ]] || run as_alice sbatch "$1" --wrap hostname
-        echo "$command $1: $status $output"
-        [[ $status -ne 0 && $output == *"$2"* && $output != *'queued'* ]]
-    done
-    [[ $(cluster run squeue -h | wc -l) -eq 0 ]]
-    [[ $(cluster run scontrol show config | awk '$1 == "NEXT_JOB_ID" { print $3 }') == "$last" ]]
 }
 
 # --- form -------------------------------------------------------------------------------------------
@@ -76,10 +61,10 @@ has_record() { records n1 | grep -q "\"job_name\":\"$1\""; } # JOB_NAME
     [[ $output == step,node,* ]]
 }
 
-@test "wrong values are refused at the prompt; those of the environment are ignored, and said" {
+@test "wrong values are refused at the prompt, and nothing is queued" {
     script=$APAPI_CLUSTER_DIR/home/alice/job.sh
     last=$(cluster run scontrol show config | awk '$1 == "NEXT_JOB_ID" { print $3 }')
-    for option in FORMAT=xml OUTPUT=a-%q OUTPUT=%11j TRACE=b% TRACE= INTERVAL=fast =rapl:; do
+    for option in FORMAT=xml OUTPUT=a-%q OUTPUT=%11j TRACE=b% TRACE= INTERVAL=10us =rapl: =foo; do
         for command in 'srun -N1' sbatch salloc; do
             name=${option%%=*}
             # shellcheck disable=SC2086 # words
@@ -89,13 +74,6 @@ has_record() { records n1 | grep -q "\"job_name\":\"$1\""; } # JOB_NAME
         done
     done
     [[ $(cluster run scontrol show config | awk '$1 == "NEXT_JOB_ID" { print $3 }') == "$last" ]]
-    for option in FORMAT=xml OUTPUT=a-%q OUTPUT=%11j TRACE=b% INTERVAL=fast =rapl:; do
-        name=SLURM_APAPI${option%%=*}
-        [[ $option == =* ]] || name=SLURM_APAPI_${option%%=*}
-        run as_alice "$name=${option#*=}" srun -N1 true
-        echo "$name: $status $output"
-        [[ $status -eq 0 && $output == "srun: apapi: $name is ignored: "* ]]
-    done
 }
 
 # --- files of srun --------------------------------------------------------------------------------
@@ -194,30 +172,10 @@ has_record() { records n1 | grep -q "\"job_name\":\"$1\""; } # JOB_NAME
     [[ $output == step,node,* ]]
 }
 
-@test "an option of sbatch's is more than the variable of the shell that called it" {
-    alice_sh 'SLURM_APAPI=off SLURM_APAPI_FORMAT=json sbatch_wait -N1 -o out --apapi=rapl --apapi-format=csv --wrap "srun sleep 0.2"'
-    cat "$work/out"
-    [[ $(grep -c '^step,node,' "$work/out") -eq 2 ]]
-}
-
 @test "sbatch --export=NONE loses none of it" {
     alice_sh 'SLURM_APAPI=rapl SLURM_APAPI_FORMAT=csv sbatch_wait -N1 --export=NONE -o out --wrap "/usr/bin/srun /bin/sleep 0.2"'
     cat "$work/out"
     [[ $(grep -c '^step,node,' "$work/out") -eq 2 ]]
-}
-
-# --- wrong options ------------------------------------------------------------------------------------
-
-@test "an unknown component is named, with where to look" {
-    refused --apapi=foo "unknown component 'foo'"
-    run as_alice srun --apapi=rapl:foo true
-    [[ $status -ne 0 && $output == *"'foo'"*"'apapi list' shows"* ]]
-}
-
-@test "a bad interval is refused" {
-    refused --apapi-interval=fast "'fast'"
-    refused --apapi-interval=10us "'10us' is out of bounds: 1ms to 1h"
-    refused --apapi-interval=rapl: "ends with ':'"
 }
 
 @test "srun -Q is quiet, its report in a file is not" {
@@ -238,36 +196,4 @@ has_record() { records n1 | grep -q "\"job_name\":\"$1\""; } # JOB_NAME
         [[ $line != *xml || $stderr == *"--apapi-format: unknown format 'xml'; available: table, json, csv, merged, none"* ]]
     done
     [[ $(cluster run squeue -h | wc -l) -eq 0 ]]
-}
-
-@test "a component of PAPI that has no route of its own is known" {
-    # PAPI's own description of the machine: known, and of no use
-    tells 0 '*sysdetect: not measured (*' as_alice srun --apapi=sysdetect true
-}
-
-@test "a site's component that a node does not know costs the others nothing, and no user is told" {
-    plugstack default=rapl:foo
-    run as_alice srun -N1 sleep 0.2
-    [[ $status -eq 0 && $output == *package* && $output != *foo* ]]
-}
-
-@test "the options are in the help" {
-    for command in srun sbatch salloc; do
-        run as_alice $command --help
-        for option in apapi apapi-interval apapi-format apapi-output apapi-trace apapi-report; do
-            grep -q -- "--$option" <<<"$output"
-        done
-    done
-}
-
-@test "a bad plugstack argument: one line in the log, the default instead, the job unaffected" {
-    for argument in interval=fast start_timeout=never stop_timeout=0 acct_dir=relative nonsense=1 default=rapl:; do
-        clear_logs
-        plugstack "$argument"
-        tells 0 '*apapi: step*package*' as_alice srun -N1 -w n1 --apapi=rapl sleep 0.2
-        errors=$(log_errors)
-        echo "$errors"
-        [[ $(wc -l <<<"$errors") -eq 1 && $errors == *"${argument%%=*}"* ]]
-    done
-    expected_errors='apapi: '
 }

@@ -124,20 +124,11 @@ draws_240_w() { # TEXT JOB
         right "$job" 1
         [[ $(comment "$job" | wc -c) -lt 250 ]]
     done
+    right "$TWO_NODES" 2
+    right "$MANY" 1 # steps side by side within the batch step count once
     [[ $(field "$COMPLETED" state) == COMPLETED && $(field "$FAILED" state) == FAILED ]]
     [[ $(field "$CANCELLED" state) == CANCELLED* && $(field "$TIMEOUT" state) == TIMEOUT ]]
     [[ $(field "$FAILED" exitcode) == 3:0 ]]
-}
-
-@test "a job on two nodes has the energy of both" {
-    sync_all
-    right "$TWO_NODES" 2
-}
-
-@test "steps side by side within the batch step count once" {
-    sync_all
-    right "$MANY" 1
-    [[ $(grep -c "\"job\":$MANY," <(records n1; records n2)) -eq 3 ]]
 }
 
 @test "a requeued job has the energy of both runs, at its last run" {
@@ -272,22 +263,6 @@ forge() { # JOB JQ-EXPRESSION
     forge "$job" 'del(.uid)'
     apapi sync --acct-dir "$folder" -j "$job"
     [[ -z $(comment "$job") ]]
-}
-
-@test "a job with records that name no cluster is one job: both its records count" {
-    job=$(submit -w n1 --wrap 'srun sleep 0.2; sleep 0.2')
-    eventually ended "$job"
-    apapi sync --acct-dir "$APAPI_ACCT_DIR" -j "$job"
-    whole=$(comment "$job")
-    forge "$job" 'if .step == "batch" then del(.cluster) else . end'
-    [[ $(wc -l <"$folder"/*/n1.jsonl) -eq 2 ]]
-    run --separate-stderr apapi sync --acct-dir "$folder" -v -j "$job"
-    [[ $status -eq 0 && $output == *"1 jobs, 0 changed"* && $(comment "$job") == "$whole" ]]
-}
-
-@test "the cluster is what the node's slurm.conf says, not a step's environment" {
-    as_alice env SLURM_CLUSTER_NAME=moon srun -N1 -w n1 sleep 0.2
-    holds "$(last_record n1)" '.step == "0" and .cluster == "apapi"'
 }
 
 @test "an ordinary user is told that it is not for him" {

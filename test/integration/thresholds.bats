@@ -172,16 +172,6 @@ END
         {"0": ["dram >= 1J", "total >= 1J"], "1": ["total >= 3J"], "batch": ["dram >= 1J", "total >= 1J"]}'
 }
 
-@test "the variable has several, one a line" {
-    make_work
-    run as_alice env -C "$work" SLURM_APAPI_OVERFLOW=$'total >= 1J : stamp\ndram >= 1J : stamp' \
-        srun -N1 -w n1 --apapi sleep 0.5
-    [[ $status -eq 0 ]]
-    holds "$(last_record n1)" '[.crossings[].threshold] | sort == ["dram >= 1J", "total >= 1J"]'
-    run as_alice env -C "$work" SLURM_APAPI_OVERFLOW='total >= 1parsec' srun -N1 -w n1 --apapi sleep 0.1
-    [[ $status -eq 0 && $output == *'SLURM_APAPI_OVERFLOW is ignored'*'unknown unit'* ]]
-}
-
 @test "mistakes are marked at the prompt" {
     local command
     for command in "srun hostname" "sbatch --wrap=hostname" "salloc hostname"; do
