@@ -201,18 +201,6 @@ check_twins() {
     check_totals
 }
 
-@test "SQLite: many files and threads" {
-    cd "$BATS_TEST_TMPDIR"
-    mkdir -p acct/2026-11-21
-    for node in {1..40}; do
-        for job in {1..20}; do record "$job" 0 "n$node" 10; done >"acct/2026-11-21/n$node.jsonl"
-    done
-    tells 0 '800 records added, 0 replaced, 0 known; 20 jobs added up' import --threads 8 --db sqlite:db --acct-dir acct
-    tells 0 '0 records added, 0 replaced, 0 known; 0 jobs added up' import --threads 3 --db sqlite:db acct
-    [[ $(sqlite3 db 'select count(*), sum(energy_j), min(nodes) from apapi_jobs') == '20|880000.0|40' ]]
-    tells 0 '800 records (not loaded: dry run)' import --dry-run --acct-dir acct
-}
-
 # Two records of the same step, node and start: which came first does not matter.
 check_equals() { # IN FAVOUR OF THE FIRST, ONE LINE EACH
     local first second

@@ -17,15 +17,6 @@ teardown() {
     [[ ! -s $BATS_TEST_TMPDIR/holder ]] || kill "$(<"$BATS_TEST_TMPDIR/holder")" 2>/dev/null || true
 }
 
-# A record of 1000 J on NODE.
-record() { # NODE INDEX NODES
-    printf '{"apapi":1,"job":7,"step":"0","node":"%s","node_index":%d,"nodes":%d,' "$1" "$2" "$3"
-    printf '"start":"2026-11-21T11:20:01Z","elapsed_s":10,"late_s":0,"complete":true,'
-    printf '"domains":{"package":{"energy_j":1000,"mean_w":100,"min_w":90,"max_w":110}},'
-    printf '"components":[{"name":"rapl","source":"sim","interval_s":0.1,"events":[]}],'
-    printf '"trust":{"covered":1,"cpu_s":0,"samples":0}}'
-}
-
 # Send standard input as it is.
 raw() {
     # the other side may close before it has everything
