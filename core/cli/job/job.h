@@ -22,8 +22,8 @@ struct show_node {
 /** A step on all its nodes. */
 struct show_step {
     const char *step, *name;
-    uint32_t tasks, cores, gpus; /* on its nodes; APAPI_UNKNOWN */
-    struct apapi_ending ending;  /* of the job's last run */
+    uint32_t tasks;             /* on its nodes; APAPI_UNKNOWN */
+    struct apapi_ending ending; /* of the job's last run */
     struct apapi_job_total used;
 };
 
@@ -78,11 +78,6 @@ void show_free(struct show *show);
 /** Report what is unusual, one line each. */
 void show_find_unusual(const struct show *show, struct remarks *remarks);
 
-#define SHOW_GAP_COLUMNS 300 /* for the names of a gap's nodes */
-
-/** Visit the steps with missing records. 0; -1 with errno ENOMEM. */
-int show_find_gaps(const struct show *show, sum_gap_f visit, void *context);
-
 /** Receives the regions of a step; they are valid during the call. Not 0: stop, and return that. */
 typedef int (*show_regions_f)(const struct show_step *step, const struct apapi_regions *regions,
                               void *context);
@@ -98,16 +93,7 @@ int show_regions(const struct show *show, const char *step, size_t max,
  */
 int show_each_regions(const struct show *show, size_t max, show_regions_f visit, void *context);
 
-/** How reliable the records are. */
-struct show_trust {
-    size_t complete, recovered, delayed, verified; /* number of records */
-    double covered;                                /* the lowest share; NaN: unknown */
-    double uncertainty; /* the highest relative one of energy; not finite: unknown */
-    double cpu_s;       /* of all samplers */
-};
-struct show_trust show_trust(const struct show *show);
-
-/** Report it, one line each. */
+/** Report how reliable the records are, one line each. */
 void show_say_trust(const struct show *show, struct remarks *remarks);
 
 /** @return a copy of the nodes for free(), the highest energy first, unknown ones last; NULL. */

@@ -24,6 +24,7 @@
 #define EARLY_SHARE 0.1   /* of the step's time, between the ends of two nodes */
 #define EARLY_S 1.0
 #define NAMES_COLUMNS 60
+#define GAP_COLUMNS 300
 
 /* Median of the nodes' powers; NaN: too few. */
 static double usual_power(const struct show *show)
@@ -246,7 +247,7 @@ static void report_endings(const struct show *show, struct remarks *remarks)
 
 static int report_gap(const struct sum_gap *gap, void *remarks)
 {
-    char *names = hostlist_text(&gap->missing, SHOW_GAP_COLUMNS);
+    char *names = hostlist_text(&gap->missing, GAP_COLUMNS);
 
     if (names) {
         remark(remarks, "step %s%s: no record of %zu of its %u nodes%s%s", gap->step,
@@ -295,7 +296,10 @@ static void report_clocks(const struct show *show, struct remarks *remarks)
 
 void show_find_unusual(const struct show *show, struct remarks *remarks)
 {
-    if (show_find_gaps(show, report_gap, remarks)) {
+    /* records without room here are not missing, but then it is not known which are */
+    const struct sum_gap_visitor gaps = {NULL, show->left_out == 0, report_gap, remarks};
+
+    if (sum_each_gap(&show->store, &show->entries, &gaps)) {
         remark(remarks, "no memory to find the nodes that have no record");
     }
     if (show->left_out > 0) {

@@ -135,8 +135,6 @@ static void add_up_tasks(const struct show *show, const struct sum_entry *list, 
             continue;
         }
         step->tasks = before ? known_sum(step->tasks, id->tasks) : id->tasks;
-        step->cores = before ? known_sum(step->cores, id->cores) : id->cores;
-        step->gpus = before ? known_sum(step->gpus, id->gpus) : id->gpus;
         step->ending = before ? ending_of_both(&step->ending, &record->ending) : record->ending;
         before = record;
     }
@@ -225,16 +223,6 @@ int show_each_regions(const struct show *show, size_t max, show_regions_f visit,
     return result;
 }
 
-/* --- missing records -------------------------------------------------------------------------- */
-
-/* Records without room here are not missing, but then it is not known which are. */
-int show_find_gaps(const struct show *show, sum_gap_f visit, void *context)
-{
-    const struct sum_gap_visitor visitor = {NULL, show->left_out == 0, visit, context};
-
-    return sum_each_gap(&show->store, &show->entries, &visitor);
-}
-
 /* --- what `apapi show` and `apapi plot` have in common ---------------------------------------- */
 
 static int compare_nodes(const void *left, const void *right)
@@ -266,26 +254,6 @@ int show_table(const struct show *show, const char *job_id, char **text)
     return result;
 }
 
-struct show_trust show_trust(const struct show *show)
-{
-    struct show_trust trust = {.covered = NAN, .uncertainty = NAN};
-
-    for (size_t i = 0; i < show->count; i++) {
-        const struct apapi_record *record = &show->records[i];
-        const struct apapi_measurement *m = &record->measurement;
-
-        trust.covered = fmin(trust.covered, m->covered);
-        trust.uncertainty =
-            fmax(trust.uncertainty, apapi_record_uncertainty_j(m) / apapi_measurement_total_j(m));
-        trust.cpu_s += (double)m->cpu_ns / NS_PER_S;
-        trust.complete += record->complete;
-        trust.recovered += record->recovered;
-        trust.delayed += record->delayed;
-        trust.verified += record->id.verified;
-    }
-    return trust;
-}
-
 static void say_count(struct remarks *remarks, size_t count, const char *what)
 {
     if (count > 0) {
@@ -295,23 +263,37 @@ static void say_count(struct remarks *remarks, size_t count, const char *what)
 
 void show_say_trust(const struct show *show, struct remarks *remarks)
 {
-    const struct show_trust trust = show_trust(show);
+    size_t complete = 0, recovered = 0, delayed = 0, verified = 0;
+    double covered = NAN, uncertainty = NAN, cpu_s = 0; /* the lowest; the highest; of all */
 
-    remark(remarks, "%zu of %zu records are complete", trust.complete, show->count);
-    say_count(remarks, trust.recovered, "recovered from what was saved while the step ran");
-    say_count(remarks, trust.delayed, "written late, as the node could not at the step's end");
-    if (!isnan(trust.covered)) {
-        remark(remarks, "good readings cover %.1f %% of the time in the worst of them",
-               floor(trust.covered * 1000 + 1e-6) / 10);
+    for (size_t i = 0; i < show->count; i++) {
+        const struct apapi_record *record = &show->records[i];
+        const struct apapi_measurement *m = &record->measurement;
+
+        covered = fmin(covered, m->covered);
+        uncertainty =
+            fmax(uncertainty, apapi_record_uncertainty_j(m) / apapi_measurement_total_j(m));
+        cpu_s += (double)m->cpu_ns / NS_PER_S;
+        complete += record->complete;
+        recovered += record->recovered;
+        delayed += record->delayed;
+        verified += record->id.verified;
     }
-    if (isfinite(trust.uncertainty)) {
+    remark(remarks, "%zu of %zu records are complete", complete, show->count);
+    say_count(remarks, recovered, "recovered from what was saved while the step ran");
+    say_count(remarks, delayed, "written late, as the node could not at the step's end");
+    if (!isnan(covered)) {
+        remark(remarks, "good readings cover %.1f %% of the time in the worst of them",
+               floor(covered * 1000 + 1e-6) / 10);
+    }
+    if (isfinite(uncertainty)) {
         remark(remarks,
                "the energy of each is known to %.2g %% or better, errors of the meters aside",
-               100 * trust.uncertainty);
+               100 * uncertainty);
     }
-    remark(remarks, "measuring took %.2f s of CPU time in all", trust.cpu_s);
+    remark(remarks, "measuring took %.2f s of CPU time in all", cpu_s);
     remark(remarks, "%s",
-           trust.verified ? "the partition comes from Slurm, account and qos do if it knows them"
-                          : "account, partition and qos come from the environment of the steps, "
-                            "which the user controls");
+           verified ? "the partition comes from Slurm, account and qos do if it knows them"
+                    : "account, partition and qos come from the environment of the steps, "
+                      "which the user controls");
 }
