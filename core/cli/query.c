@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/hostlist.h"
 #include "cli/command.h"
-#include "config/values.h"
+#include "config/config.h"
 
 const struct option_row query_filter_rows[] = {
     {'M', "clusters", "=CLUSTER,...", "  ", TO_TEXT(struct query, clusters)},

@@ -20,7 +20,7 @@
 #include "channel/channel.h"
 #include "channel/deadline.h"
 #include "collect/limits.h"
-#include "config/values.h"
+#include "config/config.h"
 #include "gather/parts.h"
 #include "gather/receiver.h"
 #include "render/step_report.h"
@@ -122,7 +122,7 @@ static int collect_configure(struct collector *collector)
     copy_value("step", collector->step, sizeof collector->step);
     copy_value("name", collector->name, sizeof collector->name);
     collector->verbose = message_value(&message, "verbose");
-    if (format && value_format(format, &collector->format, NULL)) {
+    if (format && config_format_parse(format, &collector->format, NULL)) {
         return -1;
     }
     if (step_report_needs_lines(collector->format)) {

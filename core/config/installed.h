@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_CONFIG_INSTALLED_H
 #define APAPI_CONFIG_INSTALLED_H
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "apapi/error.h"
 
@@ -35,5 +37,17 @@ int config_folder_check(const char *path, struct apapi_error *err);
 
 /** Create the folders above, if the path is the default one. Errors show up at the first use. */
 void config_folder_make_above(const char *path);
+
+/**
+ * Find files that every step waits for and that are on a network file system: apapi.conf, the
+ * helper programs, the installed plugin.
+ * @param conf    path of apapi.conf
+ * @param next    0 before the first call
+ * @param key     result: "apapi.conf", "libexec_dir" or "plugin"; set if true is returned
+ * @param reason  result: names the path and the file system; set if true is returned
+ * @return whether there is another one. Waits for that file system, as steps do.
+ */
+bool config_network_find(const char *conf, const char *libexec_dir, size_t *next, const char **key,
+                         struct apapi_error *reason);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NODE_SHARES_H
 #define NODE_SHARES_H
-#include "config/values.h"
+#include "config/config.h"
 #include "node/meters.h"
 
 struct node_readings;

@@ -24,7 +24,7 @@
 
 #include "base/array.h"
 #include "base/files.h"
-#include "config/values.h"
+#include "config/config.h"
 
 /** A set of capabilities: bit CAP_... is 1. */
 #define CAPABILITY(name) (UINT64_C(1) << (name))

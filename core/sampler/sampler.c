@@ -737,12 +737,11 @@ static int sampler_run(void)
 
 /* --- the program ---------------------------------------------------------------------------- */
 
-static const struct option_row rows[] = {{0}};
 static const struct option_table table = {
     .program = "apapi-sampler",
     .head = "apapi-sampler is started by spank_apapi.so in slurmstepd.\n",
     .foot = "",
-    .rows = rows};
+    .rows = (const struct option_row[]){{0}}};
 
 int main(int argc, char **argv)
 {

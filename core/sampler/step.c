@@ -15,8 +15,8 @@
 #include "base/kernel_file.h"
 #include "base/text.h"
 #include "base/thread.h"
+#include "config/config.h"
 #include "config/slurm_conf.h"
-#include "config/values.h"
 
 /* --- what the plugin has sent --------------------------------------------------------------- */
 
@@ -218,7 +218,8 @@ int step_parse(const struct message *message, struct step *step, struct apapi_er
     if (*step->id.node == '\0') {
         return apapi_fail(err, EINVAL, "the node's name is missing");
     }
-    if (parse_numbers(message, step, err) || (format && value_format(format, &step->format, err))) {
+    if (parse_numbers(message, step, err) ||
+        (format && config_format_parse(format, &step->format, err))) {
         return -1;
     }
     parse_site(step);

@@ -7,7 +7,6 @@
 
 #include "apapi/error.h"
 #include "config/config.h"
-#include "config/values.h"
 
 /*
  * The options of a user and the site's defaults. Each option can be given on the command line under

@@ -9,7 +9,7 @@ setup() {
     tree=$BATS_TEST_TMPDIR/tree
     mkdir -p "$tree"/{build/install/bin,core/config,docs/man,scripts,spank_apapi,test/unit}
     touch "$tree/test/unit/test_units.c"
-    printf 'config_keys[CONFIG_KEYS] = {\n    {"interval", 0},\n};\n' >"$tree/core/config/values.c"
+    printf 'config_keys[CONFIG_KEYS] = {\n    {"interval", 0},\n};\n' >"$tree/core/config/config.c"
     echo 'CONFIG_SECTION_KEY(ipmi, host, TEXT(255), "a BMC")' >"$tree/core/config/sections.def"
     echo '{"apapi-format", 0}, {"apapi", 0}' >"$tree/spank_apapi/options.c"
     printf '*--apapi*[=_LIST_]\n\n*--apapi-format*=_FORM_\n' >"$tree/docs/man/spank_apapi.8.scd"

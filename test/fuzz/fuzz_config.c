@@ -4,7 +4,6 @@
 
 #include "config/config.h"
 #include "config/filename.h"
-#include "config/values.h"
 #include "fuzz/fuzz.h"
 
 static void complain(const char *text, void *context)

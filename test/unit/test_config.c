@@ -2,7 +2,6 @@
 #include <fcntl.h>
 
 #include "config/config.h"
-#include "config/values.h"
 #include "unit/temporary.h"
 
 #define MS UINT64_C(1000000)

@@ -18,8 +18,6 @@
 #include "cli/totals/rates.h"
 #include "config/config.h"
 #include "config/installed.h"
-#include "config/network.h"
-#include "config/values.h"
 #include "limit/limit.h"
 
 /* --- values without effect ------------------------------------------------------------------ */
@@ -280,7 +278,8 @@ static int config_show(const char *path, bool check)
         }
         check_pairs(&config, &sink);
         /* These are no mistakes in the file. */
-        for (size_t i = 0; config_network_find(&config, &i, &key, &reason);) {
+        for (size_t i = 0;
+             config_network_find(config_path(), config.libexec_dir, &i, &key, &reason);) {
             fprintf(stderr, "apapi config: warning: %s: %s\n", key, reason.text);
         }
     }

@@ -26,7 +26,6 @@
 #include "cli/wanted.h"
 #include "config/config.h"
 #include "config/installed.h"
-#include "config/network.h"
 #include "render/table.h"
 
 #define TROUBLES_MAX 8 /* reported one by one */
@@ -661,7 +660,7 @@ static void put_site(bool root)
     if (*config.components && apapi_components_check(config.components, &reason)) {
         put_setting(&begun, "default", "", reason.text);
     }
-    for (size_t i = 0; config_network_find(&config, &i, &key, &reason);) {
+    for (size_t i = 0; config_network_find(config_path(), config.libexec_dir, &i, &key, &reason);) {
         put_setting(&begun, key, "", reason.text);
     }
     config_clear(&config);

@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/progress.h"
-#include "config/values.h"
+#include "config/config.h"
 #include "index/index.h"
 
 /* --- a user's own records, if he may not read those of all ---------------------------------- */

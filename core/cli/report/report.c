@@ -17,7 +17,7 @@
 #include "cli/records/input.h"
 #include "cli/totals/row_fields.h"
 #include "cli/totals/totals.h"
-#include "config/values.h"
+#include "config/config.h"
 #include "index/index.h"
 #include "render/table.h"
 

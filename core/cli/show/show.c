@@ -16,7 +16,7 @@
 #include "cli/command.h"
 #include "cli/records/input.h"
 #include "cli/show/forms.h"
-#include "config/values.h"
+#include "config/config.h"
 #include "record/members.h"
 #include "record/record.h"
 #include "render/regions.h"
@@ -481,7 +481,7 @@ static int show_set_format(void *target, const char *text, struct apapi_error *e
 {
     struct show_options *options = target;
 
-    return value_format(text, &options->format, NULL) || options->format == CONFIG_NONE
+    return config_format_parse(text, &options->format, NULL) || options->format == CONFIG_NONE
                ? apapi_fail(err, EINVAL, "-f takes table, json, csv or merged")
                : 0;
 }
