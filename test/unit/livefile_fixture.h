@@ -94,13 +94,6 @@ static inline int as_user(uid_t uid, as_user_f call)
     return WEXITSTATUS(status);
 }
 
-static inline void need_root(void)
-{
-    if (geteuid() != 0) {
-        skip_because("needs root, to be another user");
-    }
-}
-
 #define LIVE(name) TEST_WITH(name, make_live, remove_live)
 
 #endif

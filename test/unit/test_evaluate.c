@@ -3,32 +3,17 @@
 #include "cli/doctor/evaluate.h"
 #include "unit/unit.h"
 
-static const struct apapi_event energy = {.name = "e",
-                                          .unit = "J",
-                                          .kind = APAPI_KIND_ENERGY,
-                                          .domain = APAPI_DOMAIN_PACKAGE,
-                                          .type = APAPI_TYPE_UINT64,
-                                          .accumulates = true,
-                                          .range_max = 999999999,
-                                          .scale = 1e-6};
-static const struct apapi_event power = {.name = "p",
-                                         .unit = "W",
-                                         .kind = APAPI_KIND_POWER,
-                                         .domain = APAPI_DOMAIN_GPU,
-                                         .type = APAPI_TYPE_INT64,
-                                         .scale = 1e-3};
-static const struct apapi_event temperature = {.name = "t",
-                                               .unit = "C",
-                                               .kind = APAPI_KIND_TEMPERATURE,
-                                               .type = APAPI_TYPE_INT64,
-                                               .scale = 1e-3};
-static const struct apapi_event packets = {.name = "n",
-                                           .kind = APAPI_KIND_COUNT,
-                                           .type = APAPI_TYPE_UINT64,
-                                           .accumulates = true,
-                                           .scale = 1};
+static const struct apapi_event energy = {
+    "e",  "J",       APAPI_KIND_ENERGY, APAPI_DOMAIN_PACKAGE, APAPI_TYPE_UINT64,
+    true, 999999999, .scale = 1e-6};
+static const struct apapi_event power = {
+    "p", "W", APAPI_KIND_POWER, APAPI_DOMAIN_GPU, APAPI_TYPE_INT64, .scale = 1e-3};
+static const struct apapi_event temperature = {
+    "t", "C", APAPI_KIND_TEMPERATURE, APAPI_DOMAIN_NONE, APAPI_TYPE_INT64, .scale = 1e-3};
+static const struct apapi_event packets = {
+    "n", "", APAPI_KIND_COUNT, APAPI_DOMAIN_NONE, APAPI_TYPE_UINT64, true, .scale = 1};
 static const struct apapi_event load = {
-    .name = "l", .unit = "%", .kind = APAPI_KIND_UTILIZATION, .type = APAPI_TYPE_FP64, .scale = 1};
+    "l", "%", APAPI_KIND_UTILIZATION, APAPI_DOMAIN_NONE, APAPI_TYPE_FP64, .scale = 1};
 
 static bool evaluate(const struct apapi_event *event, struct apapi_reading before,
                      struct apapi_reading after, char text[96])

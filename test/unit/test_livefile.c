@@ -38,7 +38,7 @@ LIVE(its_user_cannot_make_it_look_dead_or_alive)
     struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
     int file;
 
-    need_root();
+    needs_root();
     publish(&live);
     assert_int_equal(as_user(USER, lock_for_reading), 0);
     file = open(in_pages("4711.0"), O_RDONLY | O_CLOEXEC);
@@ -156,7 +156,7 @@ LIVE(folders_that_others_can_change_are_refused)
 
 LIVE(folders_of_others_are_refused)
 {
-    need_root();
+    needs_root();
     assert_int_equal(mkdir(in_base("live"), 0755) | chown(in_base("live"), OTHER, OTHER), 0);
     assert_refused(EPERM, "others than root can change");
     assert_int_equal(chown(in_base("live"), 0, 0) | mkdir(in_base("live/n1"), 0755) |
@@ -188,7 +188,7 @@ LIVE(a_disk_is_refused)
     if (statfs("/var", &status) || status.f_type == TMPFS_MAGIC) {
         skip_because("/var is a tmpfs");
     }
-    need_root();
+    needs_root();
     snprintf(live_dir, sizeof live_dir, "/var/apapi-test-%ld", (long)getpid());
     assert_refused(EMEDIUMTYPE, "not on a memory file system");
     rmdir(live_dir);
@@ -220,7 +220,7 @@ LIVE(ended_pages_that_stay_mapped_leave_a_tenth_free)
 {
     int result;
 
-    need_root();
+    needs_root();
     result = as_user(0, try_hoarding);
     if (result == 77) {
         skip_because("no mount namespaces here");

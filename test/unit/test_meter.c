@@ -5,13 +5,7 @@
 #include "unit/near.h"
 
 static const struct apapi_event watts = {
-    .name = "nvml:::gpu:power",
-    .unit = "W",
-    .kind = APAPI_KIND_POWER,
-    .domain = APAPI_DOMAIN_GPU,
-    .type = APAPI_TYPE_INT64,
-    .scale = 1e-3,
-};
+    .unit = "W", .kind = APAPI_KIND_POWER, .type = APAPI_TYPE_INT64, .scale = 1e-3};
 
 static const struct apapi_event celsius = {
     .unit = "C", .kind = APAPI_KIND_TEMPERATURE, .type = APAPI_TYPE_INT64, .scale = 1e-3};
@@ -340,33 +334,23 @@ GAUGE(no_line_across_a_failure)
     assert_within(gauge_uncertainty(), 400 * 5 * STEP_S + unseen(300, 6, 6), 1e-9);
 }
 
-GAUGE(uncovered_time_is_not_seen_either)
+/* Each value for some readings. */
+static void add_held(uint64_t readings, uint64_t held)
 {
-    for (uint64_t i = 0; i <= 100; i++) {
-        add_gauge(250 + 1e-12 * (double)i, i);
+    begin_gauge();
+    for (uint64_t i = 0; i <= readings; i++) {
+        add_gauge(250 + 1e-12 * (double)(i / held), i);
     }
+}
+
+TEST(values_that_are_held_count_once)
+{
+    add_held(100, 1); /* uncovered time is not seen either */
     assert_within(apapi_gauge_uncertainty(&gauge, MOST, 2 * gauge.covered_ns),
                   2 * unseen(250, 100, FRESH), 1e-9);
-}
-
-/* Five readings of each value show the power once: they count as one. */
-GAUGE(held_values_count_once)
-{
-    const double held = 5 + 1.0 / GAUGE_CHANGES;
-
-    for (uint64_t i = 0; i <= 500; i++) {
-        add_gauge(250 + 1e-12 * (double)(i / 5), i);
-    }
-    assert_within(gauge_uncertainty(), unseen(250, 500, held), 1e-6);
-}
-
-/* Whether a constant power is held or constant is not known: a second is assumed, or what is
- * stated. */
-GAUGE(a_constant_value_may_be_held)
-{
-    for (uint64_t i = 0; i <= 500; i++) {
-        add_gauge(250, i);
-    }
+    add_held(500, 5);
+    assert_within(gauge_uncertainty(), unseen(250, 500, 5 + 1.0 / GAUGE_CHANGES), 1e-6);
+    add_held(500, 501); /* held or constant: a second is assumed, or what is stated */
     assert_within(gauge_uncertainty(), unseen(250, 500, 10), 1e-9);
     gauge.stated_ns = 50 * STEP_NS;
     assert_within(gauge_uncertainty(), unseen(250, 500, 50), 1e-9);
