@@ -39,72 +39,6 @@ static inline void set_events(struct apapi_component_result *component,
     component->event_count = count;
 }
 
-/* A usual node: two packages with memory. */
-static inline struct apapi_record usual_record(void)
-{
-    const struct apapi_event_result events[] = {
-        energy_event("rapl:::PACKAGE_ENERGY:PACKAGE0", APAPI_DOMAIN_PACKAGE),
-        energy_event("rapl:::PACKAGE_ENERGY:PACKAGE1", APAPI_DOMAIN_PACKAGE),
-        energy_event("rapl:::DRAM_ENERGY:PACKAGE0", APAPI_DOMAIN_DRAM),
-        energy_event("rapl:::DRAM_ENERGY:PACKAGE1", APAPI_DOMAIN_DRAM)};
-    struct apapi_record record = {.id = {.cluster = "mars",
-                                         .job = 1747302,
-                                         .array_job = 1747300,
-                                         .array_task = 2,
-                                         .het_job = APAPI_UNKNOWN,
-                                         .het_offset = APAPI_UNKNOWN,
-                                         .step = "0",
-                                         .name = "stream",
-                                         .job_name = "triad-sweep",
-                                         .node = "n0417",
-                                         .node_index = 0,
-                                         .nodes = 2,
-                                         .nodelist = "n[0417-0418]",
-                                         .tasks = 4,
-                                         .cores = 128,
-                                         .node_cores = 128,
-                                         .gpus = 4,
-                                         .restarts = APAPI_UNKNOWN,
-                                         .uid = 1000,
-                                         .user = "alice",
-                                         .account = "physics",
-                                         .partition = "batch",
-                                         .qos = "normal"},
-                                  .complete = true,
-                                  .ending = {0, APAPI_UNKNOWN, APAPI_UNKNOWN},
-                                  .measurement = {.start_unix_ns = START_NS,
-                                                  .boot = "9f1c6c0e4b7d4a52b0d3c6a8e7f54321",
-                                                  .monotonic_ns = 4012345123456000,
-                                                  .elapsed_ns = 3004123456,
-                                                  .late_ns = 1200001,
-                                                  .covered = 0.9991,
-                                                  .cpu_ns = 2100000,
-                                                  .component_count = 1}};
-    struct apapi_measurement *m = &record.measurement;
-
-    unmeasure_domains(m->domains);
-    m->domains[APAPI_DOMAIN_PACKAGE] =
-        (struct apapi_domain_result){.measured = true,
-                                     .energy_j = 1788.62469,
-                                     .uncertainty_j = 1.30864,
-                                     .power_w = {182.5, 595.22469, 725, 719.5}};
-    m->domains[APAPI_DOMAIN_DRAM] =
-        (struct apapi_domain_result){.measured = true,
-                                     .energy_j = 1788.62469,
-                                     .uncertainty_j = 1.30864,
-                                     .power_w = {182.5, 595.22469, 725, 719.5}};
-    m->components = calloc(1, sizeof(*m->components));
-    assert_non_null(m->components);
-    m->components[0] =
-        (struct apapi_component_result){.name = "rapl",
-                                        .measured = true,
-                                        .source = "sysfs powercap",
-                                        .interval_ns = 100000000,
-                                        .period = {31, 0.100004, 1.25e-05, 0.100211}};
-    set_events(&m->components[0], events, COUNT_OF(events));
-    return record;
-}
-
 static inline char *encode(const struct apapi_record *record)
 {
     char *line = NULL;
@@ -120,6 +54,37 @@ static inline struct apapi_record decode(const char *line)
     struct apapi_record record;
 
     fail_if(apapi_record_decode(line, strlen(line), &record, &why) < 0, "%s", why.text);
+    return record;
+}
+
+#define USUAL_DOMAIN                                                                               \
+    "{\"energy_j\":1788.62469,\"uncertainty_j\":1.30864,\"min_w\":182.5,\"mean_w\":595.22469,"     \
+    "\"max_w\":725,\"p95_w\":719.5}"
+
+/* A usual node: two packages with memory. */
+static inline struct apapi_record usual_record(void)
+{
+    const struct apapi_event_result events[] = {
+        energy_event("rapl:::PACKAGE_ENERGY:PACKAGE0", APAPI_DOMAIN_PACKAGE),
+        energy_event("rapl:::PACKAGE_ENERGY:PACKAGE1", APAPI_DOMAIN_PACKAGE),
+        energy_event("rapl:::DRAM_ENERGY:PACKAGE0", APAPI_DOMAIN_DRAM),
+        energy_event("rapl:::DRAM_ENERGY:PACKAGE1", APAPI_DOMAIN_DRAM)};
+    struct apapi_record record = decode(
+        "{\"apapi\":1,\"cluster\":\"mars\",\"job\":1747302,\"array_job\":1747300,\"array_task\":2,"
+        "\"step\":\"0\",\"name\":\"stream\",\"job_name\":\"triad-sweep\",\"node\":\"n0417\","
+        "\"node_index\":0,\"nodes\":2,\"nodelist\":\"n[0417-0418]\",\"tasks\":4,\"cores\":128,"
+        "\"node_cores\":128,\"gpus\":4,\"uid\":1000,\"user\":\"alice\",\"account\":\"physics\","
+        "\"partition\":\"batch\",\"qos\":\"normal\",\"start\":\"2026-11-21T11:20:01.123456789Z\","
+        "\"boot\":\"9f1c6c0e4b7d4a52b0d3c6a8e7f54321\",\"monotonic_s\":4012345.123456,"
+        "\"elapsed_s\":3.004123456,\"late_s\":0.001200001,\"exit_code\":0,\"complete\":true,"
+        "\"domains\":{\"package\":" USUAL_DOMAIN ",\"dram\":" USUAL_DOMAIN "},"
+        "\"components\":[{\"name\":\"rapl\",\"source\":\"sysfs powercap\",\"interval_s\":0.1,"
+        "\"periods\":31,\"period_mean_s\":0.100004,\"period_sd_s\":1.25e-5,"
+        "\"period_longest_s\":0.100211,\"events\":[]}],"
+        "\"trust\":{\"covered\":0.9991,\"cpu_s\":0.0021}}");
+
+    free(record.measurement.components[0].events);
+    set_events(&record.measurement.components[0], events, COUNT_OF(events));
     return record;
 }
 
