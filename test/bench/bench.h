@@ -84,6 +84,9 @@ struct bench_record {
  */
 char *bench_record_line(const struct bench_record *which);
 
+/** jansson reads a line. Ends the program where it cannot. */
+void bench_read_json(const char *line, size_t size);
+
 /** A part of the benchmark adds its rows. */
 typedef void (*bench_part_f)(struct bench_table *table);
 

@@ -100,7 +100,7 @@ static void decode_line(const char *line, size_t size)
     apapi_record_clear(&record);
 }
 
-static void load_line(const char *line, size_t size)
+void bench_read_json(const char *line, size_t size)
 {
     json_t *root = json_loadb(line, size, JSON_REJECT_DUPLICATES, NULL);
 
@@ -117,7 +117,7 @@ static double run_decode(void *context)
 
 static double run_jansson(void *context)
 {
-    return run_lines(context, load_line);
+    return run_lines(context, bench_read_json);
 }
 
 /* Of all lines of the pile. @return [ms] */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Any text as a line of sacct; "|" stands for its delimiter. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/show/forms.h"
 #include "fuzz/fuzz.h"
@@ -33,11 +31,8 @@ static void check(const struct sacct_job *job)
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 {
     struct sacct_job job = {.job = 42};
-    char *line = malloc(size + 1);
+    char *line = fuzz_string(input, size);
 
-    REQUIRE(line != NULL);
-    memcpy(line, input, size);
-    line[size] = '\0';
     for (char *c = line; (c = strchr(c, '|')) != NULL;) {
         *c = *SACCT_DELIMITER;
     }
