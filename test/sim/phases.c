@@ -20,6 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/random.h"
 #include "load.h"
 
 enum { PHASES_REGIONS = 3, PHASES_LEAST_NS = 500000, PHASES_SPAN_NS = 4500000 };
@@ -34,27 +36,9 @@ static uint64_t phases_end_ns;
 struct phases_thread {
     pthread_t thread;
     unsigned int number;
-    uint64_t random;
+    struct random random;
     uint64_t energy_pj[PHASES_REGIONS], time_ns[PHASES_REGIONS], passes[PHASES_REGIONS];
 };
-
-static uint64_t phases_now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-/* splitmix64 */
-static uint64_t phases_random(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15;
-
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-}
 
 static void phases_wait(uint64_t until_ns)
 {
@@ -69,20 +53,20 @@ static void phases_wait(uint64_t until_ns)
 static void *phases_run(void *argument)
 {
     struct phases_thread *self = argument;
-    uint64_t now_ns = phases_now_ns(), before_pj = 0, next_ns;
+    uint64_t now_ns = clock_monotonic_ns(), before_pj = 0, next_ns;
     apapi_region handles[PHASES_REGIONS];
 
     for (size_t i = 0; i < PHASES_REGIONS; i++) {
         handles[i] = apapi_region_handle(phases_names[i]);
     }
     while (now_ns < phases_end_ns) {
-        size_t region = phases_random(&self->random) % PHASES_REGIONS;
-        uint64_t length_ns = PHASES_LEAST_NS + phases_random(&self->random) % PHASES_SPAN_NS, pj;
+        size_t region = random_below(&self->random, PHASES_REGIONS);
+        uint64_t length_ns = PHASES_LEAST_NS + random_below(&self->random, PHASES_SPAN_NS), pj;
 
         apapi_region_enter(handles[region]);
         sim_load_set(phases_load, self->number, phases_power_uw[region], now_ns);
         phases_wait(now_ns + length_ns);
-        next_ns = phases_now_ns();
+        next_ns = clock_monotonic_ns();
         pj = sim_load_set(phases_load, self->number, 0, next_ns);
         apapi_region_leave(handles[region]);
         self->energy_pj[region] += pj - before_pj;
@@ -142,10 +126,10 @@ int main(int argc, char **argv)
     if (argc > 5 && strcmp(argv[5], "wait") == 0) {
         apapi_region_begin("wait");
     }
-    phases_end_ns = phases_now_ns() + (uint64_t)(atof(argv[2]) * 1e9);
+    phases_end_ns = clock_monotonic_ns() + (uint64_t)(atof(argv[2]) * 1e9);
     for (unsigned int i = 0; i < count; i++) {
         threads[i].number = i;
-        threads[i].random = strtoull(argv[3], NULL, 10) * SIM_LOAD_SLOTS + i;
+        threads[i].random.state = strtoull(argv[3], NULL, 10) * SIM_LOAD_SLOTS + i;
         if (pthread_create(&threads[i].thread, NULL, phases_run, &threads[i]) != 0) {
             return 1;
         }
