@@ -27,6 +27,15 @@ static inline int remove_folder(const char *path)
     return system(command) == 0 ? 0 : -1;
 }
 
+/** The lowest that is free. */
+static inline int free_descriptor(void)
+{
+    int file = dup(STDOUT_FILENO);
+
+    close(file);
+    return file;
+}
+
 static inline void remove_base(void)
 {
     assert_int_equal(remove_folder(base), 0);

@@ -59,18 +59,6 @@ TEST(the_last_update_of_a_short_run)
                     UPDATE_J * (1 + 1.5 / 2000) * 1e6 + 2);
 }
 
-/* However long it was. */
-TEST(a_few_readings)
-{
-    for (uint64_t last = 29; last <= 30; last++) {
-        apapi_meter_init(&meter, &fake_energy_event, TICK_NS, NULL);
-        for (uint64_t i = 0; i <= last; i++) {
-            feed(100 * i, 1000 * (double)i);
-        }
-        assert_int_equal(is_rough_after(100 * last), last < 30);
-    }
-}
-
 /* The last tick has a tenth of the energy of all others: what it may lack is uncertain. */
 TEST(a_counter_that_may_have_stopped)
 {
@@ -78,21 +66,6 @@ TEST(a_counter_that_may_have_stopped)
     assert_true(result.uncertainty_j > 8 && result.uncertainty_j < 10);
     assert_false(counter_is_rough(30, 9.95));
     assert_true(result.uncertainty_j < 2 * UPDATE_J);
-}
-
-/* The last tick may also lack the update that the last reading does not show yet. */
-TEST(a_counter_that_stopped_lacks_its_last_update_too)
-{
-    for (double last_j = 2.15; last_j < 2.4; last_j += 0.15) {
-        double energy_j = 1e5; /* far from where it begins */
-
-        apapi_meter_init(&meter, &fake_energy_event, TICK_NS, NULL);
-        for (uint64_t tick = 0; tick <= 80; tick++) {
-            feed(tick, energy_j += tick == 10 ? 0.5 : tick == 80 ? last_j : 10);
-        }
-        /* of 100 W 10.1 J, of which 7.93 J may be missing */
-        assert_int_equal(is_rough_after(80), last_j < 2.2);
-    }
 }
 
 /* Earlier powers say nothing of a power that has just changed, unless it was seen for long. */
@@ -245,22 +218,6 @@ TEST(a_gauge)
     assert_false(gauge_is_rough((uint64_t)(1.01 * least), QUIET_W));
     assert_false(gauge_is_rough((uint64_t)(3 * least), 150));
     assert_true(gauge_is_rough((uint64_t)least, 2000)); /* it changes too much between readings */
-}
-
-/* A power that the source states is one that a device may use, until more has been seen. */
-TEST(a_gauge_whose_greatest_power_is_known)
-{
-    const uint64_t ticks = 5000;
-    double known_j;
-
-    watts.most_w = 300;
-    assert_false(gauge_is_rough(ticks, QUIET_W));
-    known_j = result.uncertainty_j;
-    assert_true(gauge_is_rough(ticks, 331));
-    assert_true(result.uncertainty_j > 4 * known_j);
-    watts.most_w = 0;
-    assert_true(gauge_is_rough(ticks, QUIET_W));
-    assert_true(result.uncertainty_j > 9 * known_j);
 }
 
 /* Nothing is stated: a server draws up to ten times its lowest power, a part thirty times, and no

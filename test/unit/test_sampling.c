@@ -54,23 +54,6 @@ TEST(readings_fall_on_the_grid_of_the_floor)
     }
 }
 
-/* 25 ms on a grid of 10 ms: 30, 50, 80, 100 ms, none of them missed. */
-TEST(intervals_keep_their_mean_on_the_grid)
-{
-    static const uint64_t due_ms[] = {30, 50, 80, 100, 130};
-    struct component component = {
-        .interval_ns = 25 * MS, .floor_ns = 10 * MS, .deadline_ns = 25 * MS};
-
-    for (size_t i = 0; i < COUNT_OF(due_ms); i++) {
-        assert_int_equal(component_due_ns(&component, component.deadline_ns), due_ms[i] * MS);
-        component_next_deadline(&component, due_ms[i] * MS + 1);
-    }
-    assert_int_equal(component.missed, 0);
-    component_next_deadline(&component, 200 * MS);
-    assert_int_equal(component.deadline_ns, 225 * MS);
-    assert_int_equal(component.missed, 2);
-}
-
 /* --- probes ----------------------------------------------------------------------------------- */
 
 #define START_NS (1000 * MS)
@@ -352,21 +335,6 @@ DUE(gauges_are_read_anywhere_in_each_interval)
     for (size_t i = 0; i < SLOTS; i++) {
         assert_in_range(slots[i], INTERVALS / SLOTS * 7 / 10, INTERVALS / SLOTS * 13 / 10);
     }
-}
-
-/* 262 kJ at 2 kW last 131 s: a reading at least every 32.8 s, whatever was asked for. */
-DUE(interval_keeps_the_guard)
-{
-    const struct component_settings hour = {.interval_ns = 3600 * UINT64_C(1000) * MS};
-
-    fake_source_init(&fake, 1);
-    attach_component(&component, "fake", &fake.base, &hour);
-    assert_in_range(component.interval_ns, 32767 * MS, 32768 * MS);
-    component_close(&component);
-    fake_source_init(&fake, 1);
-    fake.events[0].guard_j = 0;
-    attach_component(&component, "fake", &fake.base, &hour);
-    assert_int_equal(component.interval_ns, hour.interval_ns);
 }
 
 /* --- the dense start -------------------------------------------------------------------------- */

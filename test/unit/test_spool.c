@@ -11,10 +11,19 @@
 
 static char dir[80];
 
+static int descriptor; /* that is free before the test, and after it */
+
 static void make_spool(void)
 {
     make_base();
+    descriptor = free_descriptor();
     snprintf(dir, sizeof dir, "%s/spool", base);
+}
+
+static void remove_spool(void)
+{
+    assert_int_equal(free_descriptor(), descriptor);
+    remove_base();
 }
 
 static const char *in_spool(const char *name)
@@ -81,7 +90,7 @@ static void make_folders(void)
     assert_int_equal(mkdir(in_spool("n1"), 0700), 0);
 }
 
-#define PREPARED(name) TEST_WITH(name, make_spool, remove_base)
+#define PREPARED(name) TEST_WITH(name, make_spool, remove_spool)
 
 PREPARED(what_its_owner_holds_is_his)
 {

@@ -19,7 +19,21 @@ static void assert_mode(const char *path, mode_t mode)
     assert_int_equal(status.st_mode & 07777, mode);
 }
 
-#define STORE_TEST(name) TEST_WITH(name, make_store, remove_base)
+static int descriptor; /* that is free before the test, and after it */
+
+static void begin(void)
+{
+    make_store();
+    descriptor = free_descriptor();
+}
+
+static void end(void)
+{
+    assert_int_equal(free_descriptor(), descriptor);
+    remove_base();
+}
+
+#define STORE_TEST(name) TEST_WITH(name, begin, end)
 
 STORE_TEST(folders_and_file_are_private)
 {
