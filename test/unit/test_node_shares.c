@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 
 #include "apapi/live.h"
-#include "base/random.h"
 #include "base/shared_page.h"
 #include "node/idle.h"
 #include "node/shares.h"
@@ -56,57 +55,23 @@ NODE(steps_get_their_part)
     assert_int_equal(row_of(7, "0").cpu_ns, 4000000000);
 }
 
-/*
- * The first job of a node, beside one that sleeps: its true draw is 25 W for each core, and its
- * load varies by a third.
- */
-static bool first_job(uint64_t seed, double *uncertainty)
+/* A node that is busy from the start: its idle power is between none and its least power. */
+NODE(a_busy_node_leaves_shares_open)
 {
     struct share_found found;
-    struct random random = {seed};
-    int seconds = 5 + (int)random_below(&random, 115);
-    double cpu_s = 0, cores = 3, truth_j = 0, u_j, open_s, package_j;
 
-    put_node_cpu(0);
-    put_step("job_7/step_0", 0, "0-3\n");
-    put_step("job_8/step_0", 0, "4\n");
-    add(1, 100);
-    for (int i = 0; i < seconds; i++) {
-        cores = i % 4 == 0 ? 2 + (double)random_below(&random, 101) / 100 : cores;
-        cpu_s += cores;
-        truth_j += 25 * cores;
-        put_step("job_7/step_0", cpu_s, "0-3\n");
-        put_step("job_8/step_0", 1e-5 * i, "4\n");
-        put_node_cpu(cpu_s + 1e-5 * i);
-        package_j = 100 + 25 * cores + (double)random_below(&random, 201) / 100 - 1;
-        add(1, package_j);
+    second_of_7(0, 0, 100);
+    for (int i = 1; i <= 30; i++) {
+        put_step("job_7/step_0", 3 * i, "0-3\n");
+        put_node_cpu(4 * i);
+        add(1, i > 15 && i < 18 ? 40 : 140);
     }
     assert_int_equal(share_page_look(key_of(7), &found), 0);
-    open_s = found.row.open_s[PACKAGE];
-    u_j = found.row.error_j[PACKAGE] +
-          fmin(found.row.energy_j[PACKAGE], open_s * fmin(found.head.least_w[PACKAGE], 200));
-    *uncertainty = seconds > 60 ? u_j / found.row.energy_j[PACKAGE] : 0;
-    end_sampler();
-    assert_near(read_hour().total.steps_j + read_hour().total.idle_j +
-                    read_hour().total.unattributed_j,
-                read_hour().total.energy_j);
-    return fabs(found.row.energy_j[PACKAGE] - truth_j) <= u_j;
-}
-
-TEST(the_first_job_of_a_node_gets_what_it_draws)
-{
-    unsigned covered = 0, good = 0;
-    double uncertainty;
-
-    for (uint64_t seed = 1; seed <= 100; seed++) {
-        make_node();
-        covered += first_job(seed, &uncertainty);
-        good += uncertainty <= 0.1;
-        remove_root();
-    }
-    print_message("# %u of 100 covered, %u within 10 %% after a minute\n", covered, good);
-    assert_true(covered >= 95);
-    assert_true(good >= 95);
+    assert_near(found.row.energy_j[PACKAGE], 0.75 * (28 * 140 + 80));
+    assert_near(found.row.open_s[PACKAGE], 0.75 * 30);
+    assert_true(isnan(found.head.idle_w[PACKAGE]));
+    assert_near(found.head.least_w[PACKAGE], (8 * 140 + 80) / 10.0);
+    assert_true(isnan(found.head.least_w[APAPI_DOMAIN_DRAM]));
 }
 
 /* The site's figure counts until idle power is measured; one above what the node draws does not. */

@@ -422,26 +422,17 @@ PREPARED(a_step_does_not_open_the_meter)
 }
 
 /* The same counter, as the step reads it itself from then on. */
-static void go_on_alone(bool hangs)
+PREPARED(a_step_goes_on_where_the_node_sampler_ended)
 {
+    node_begin();
     start_step();
     await(&node.asked, 3);
     atomic_store(&meters[PLAIN].value, LATER_RAW);
-    if (hangs) {
-        be_silent(true);
-    } else {
-        node_end();
-    }
+    node_end();
     await(&meters[PLAIN].reads, 2);
     halt();
     assert_int_equal(atomic_load(&meters[PLAIN].opens), 1);
     assert_goes_on(atomic_load(&meters[PLAIN].value) - FIRST_RAW - UINT64_C(2) * FAKE_METER_STEP);
-}
-
-PREPARED(a_step_goes_on_where_the_node_sampler_ended)
-{
-    node_begin();
-    go_on_alone(false);
 }
 
 /* The shares of a step that ends. */

@@ -63,6 +63,7 @@ TEST(the_figures_of_a_record)
         "\"domains\":{\"package\":{\"energy_j\":1788.62469,\"uncertainty_j\":1.30864,"
         "\"mean_w\":595.22469,\"min_w\":182.5,\"max_w\":725.0,\"p95_w\":719.5}",
         "\"total\":{\"energy_j\":3577.24938,\"mean_w\":1190.44938}",
+        "\"components\":[{\"name\":\"rapl\",\"source\":\"sysfs powercap\",\"interval_s\":0.1,"
         "\"periods\":31,\"period_mean_s\":0.100004,\"period_sd_s\":1.25e-5,",
         "\"trust\":{\"covered\":0.9991,\"cpu_s\":0.0021,\"uncertainty_j\":2.61728,\"samples\":31,"
         "\"failed\":4,\"wraps\":8,\"resets\":12,\"refused\":16,\"gaps\":20,\"stalls\":24,"

@@ -159,19 +159,6 @@ TEST(a_reset_that_looks_like_a_wrap)
     assert_near(result.total, 399 * 10 + 99 * 10 + 125 + 1e-6);
 }
 
-/* Where the power varies, one that is low may have begun again with nothing to show for it. */
-TEST(a_counter_that_begins_low)
-{
-    for (double begin_j = 50; begin_j < 2e4; begin_j += 1e4) {
-        apapi_meter_init(&meter, &fake_energy_event, TICK_NS, NULL);
-        for (uint64_t tick = 0; tick <= 400; tick++) {
-            feed(tick, begin_j + 10 * (double)tick + 200 * (double)(tick >= 200));
-        }
-        meter.life = APAPI_LIFE_SEEN;
-        assert_int_equal(is_rough_after(400), begin_j < 100);
-    }
-}
-
 /* At 2 kW it wraps every 131 s: 300 s without a reading may hide two wraps. */
 TEST(wraps_that_may_hide)
 {

@@ -260,34 +260,6 @@ DIVIDED(a_gpu_of_two_steps_is_counted_once)
     assert_true(fabs(steps[1].energy_j[GPU] - 45) < ALMOST);
 }
 
-/* A node whose only meter is the BMC has a method all the same. */
-DIVIDED(a_node_without_parts_is_divided_by_cpu_time)
-{
-    struct share_step steps[] = {step_of(3, 4), step_of(1, 4)};
-
-    interval.seconds = 2;
-    interval.energy_j[NODE] = 300;
-    interval.idle_w[NODE] = 110;
-    divide("cpu-time", SHARE_IDLE_APART, steps, 2);
-    assert_true(fabs(steps[0].energy_j[NODE] - 60) < ALMOST);
-    assert_true(fabs(steps[1].energy_j[NODE] - 20) < ALMOST);
-    assert_true(fabs(totals.idle_j[NODE] - 220) < ALMOST);
-}
-
-TEST(without_another_load_idle_power_is_not_known)
-{
-    struct idle_fit fit = {.count = 0};
-
-    for (int second = 0; second < 1000; second++) {
-        idle_fit_add(&fit, 200 + second % 3, 4, 1);
-    }
-    assert_true(isnan(idle_fit_estimate(&fit).power_w));
-    for (int second = 0; second < 1000; second++) { /* more power for less CPU time */
-        idle_fit_add(&fit, 300, second % 3, 1);
-    }
-    assert_true(isnan(idle_fit_estimate(&fit).power_w));
-}
-
 /* It forgets, and holds any time. */
 TEST(an_extrapolation_follows_the_last_hours)
 {

@@ -140,22 +140,6 @@ TEST(any_bytes_become_utf8)
     }
 }
 
-TEST(texts_are_cut_between_characters)
-{
-    static const struct {
-        const char *text;
-        size_t size;
-        const char *expected;
-    } cases[] = {
-        {"\xE2\x82\xAC\xE2\x82\xAC", 6, "\xE2\x82\xAC"},
-        {"\xE2\x82\xAC", 3, ""},
-        {"abc", 3, "ab"},
-        {"abc", 1, ""},
-    };
-
-    ASSERT_TEXTS(cases, text_utf8(text, cases[i].size, cases[i].text));
-}
-
 TEST(texts_are_shortened_by_columns)
 {
     static const struct {

@@ -162,31 +162,6 @@ TEST(a_counter_that_is_late)
     assert_true(result.uncertainty_j < 0.11);
 }
 
-/* One that counts 10 J in each interval, and one that moved once. */
-TEST(counters_of_doubles_are_looked_at)
-{
-    struct apapi_event event = fake_energy_event;
-
-    event.type = APAPI_TYPE_FP64;
-    event.range_max = 0;
-    event.scale = 1;
-    for (int moves = 0; moves < 2; moves++) {
-        double value = 0;
-        uint64_t raw;
-
-        begin(&event);
-        for (uint64_t tick = 0; tick <= 10; tick++, value = moves ? value + 10 : 10) {
-            memcpy(&raw, &value, sizeof raw);
-            shown(tick * 100, raw);
-        }
-        assert_true(check_at(1001000, raw));
-        assert_false(check_at(1002000, raw));
-        end();
-        assert_near(result.total, moves ? 100 : 10);
-        assert_int_equal(result.covered_ns, (moves ? 900 : 100) * MS);
-    }
-}
-
 static const struct {
     const char *what;
     struct apapi_event event;
