@@ -472,23 +472,19 @@ static const char *fit_length(struct apapi_timeline *timeline, uint64_t elapsed_
     return NULL;
 }
 
-const char *timeline_decode(const struct tree_node *object, uint64_t bin_ns, uint64_t elapsed_ns,
-                            struct apapi_timeline *result)
+static const char *timeline_decode(const struct tree_node *object, uint64_t bin_ns,
+                                   uint64_t elapsed_ns, struct apapi_timeline *timeline)
 {
-    struct apapi_timeline timeline = {.bin_ns = bin_ns};
     double unit_j = tree_number(tree_get(object, "unit_j"));
     const char *problem;
 
     if (unit_j <= 0) {
         return "unit_j: not above 0";
     }
-    if ((problem = read_energies(tree_get(object, "n"), unit_j, &timeline)) ||
-        (problem = fit_length(&timeline, elapsed_ns)) ||
-        (problem = read_coverage(tree_get(object, "covered_pct"), &timeline))) {
-        return problem;
-    }
-    *result = timeline;
-    return NULL;
+    *timeline = (struct apapi_timeline){.bin_ns = bin_ns};
+    problem = read_energies(tree_get(object, "n"), unit_j, timeline);
+    problem = problem ? problem : fit_length(timeline, elapsed_ns);
+    return problem ? problem : read_coverage(tree_get(object, "covered_pct"), timeline);
 }
 
 /* Centuries in nanoseconds; fits into 64 bits even when multiplied by the number of bins. */

@@ -73,15 +73,6 @@ struct apapi_timeline;
 /** Write "unit_j":…,"n":[…],"covered_pct":{…} of a timeline with bins. */
 void timeline_write(struct json_writer *json, const struct apapi_timeline *timeline);
 
-/**
- * Read it.
- * @param elapsed_ns  of the record
- * @param result      is set on success only
- * @return NULL, or what is wrong
- */
-const char *timeline_decode(const struct tree_node *object, uint64_t bin_ns, uint64_t elapsed_ns,
-                            struct apapi_timeline *result);
-
 /** Write "timeline", the domains' power over time, if there is any. */
 void timelines_write(struct json_writer *json, const struct apapi_measurement *m);
 

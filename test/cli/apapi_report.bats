@@ -47,16 +47,6 @@ load report_common
     [[ $(cells energy,power,measured --by day -u anna) == '20000|200|50' ]]
 }
 
-@test "a merged record has the domains of each node: only the GPU node has a GPU's energy" {
-    record 7 0 cpu1 0 100 200 '.domains.package.uncertainty_j = 2'
-    record 7 0 gpu1 0 100 100 '.domains.package.uncertainty_j = 1 | .domains.gpu = {energy_j: 30000, uncertainty_j: 4, mean_w: 300, min_w: 300, max_w: 300} | .total = {energy_j: 40000, mean_w: 400}'
-    cd "$BATS_TEST_TMPDIR"
-    "$apapi" show -f merged "$acct" >merged.json
-    cat merged.json
-    run -0 "$apapi" report -P -n --by node --format=node,package,gpu,energy,power,uncertainty merged.json
-    [[ $output == $'cpu1|20000||20000|200|2\ngpu1|10000|30000|40000|400|5' ]]
-}
-
 @test "one mean power everywhere, 600 W: step, merged record, job, report, day, show" {
     for node in 1 2 3 4; do record 9 0 n$node 0 $node 240 ".nodes = 4 | .domains.package.max_w = 240"; done
     cd "$BATS_TEST_TMPDIR"
@@ -189,8 +179,6 @@ load report_common
     [[ $output == $'60|22000|50|package\n61|20000|100|' ]]
     complains 0 'apapi report: 60: the energy lacks package, at times not known on 1 of 2 nodes' report -j 60,61
     prints 0 '42000|package' report -S 2026-01-01 --by user -P -n --format=energy,missing_domains
-    "$apapi" show -f table -j 60.0 -f merged "$acct"/*/*.jsonl >"$BATS_TEST_TMPDIR/merged"
-    prints 0 '60|22000|package' "$apapi" report -P -n --format=jobid,energy,missing_domains "$BATS_TEST_TMPDIR/merged"
     "$apapi" import --db "sqlite:$BATS_TEST_TMPDIR/db" "$acct"/*/*.jsonl
     run -0 --separate-stderr "$apapi" report --db "sqlite:$BATS_TEST_TMPDIR/db" -j 60,61 -P -n --format=jobid,energy,measured,missing_domains
     [[ $output == $'60|22000|50|package\n61|20000|100|' ]]

@@ -11,10 +11,10 @@
 APAPI_BEGIN_C
 
 /*
- * Read records: from an accounting folder, files and pipes, also compressed with gzip; one
- * record in each line, arrays of records, and merged records. Lines that are no records are
- * skipped, counted and reported, and do not end the reading: a torn last line, other data, a
- * record of a later version. Memory is bounded for any input.
+ * Read records: from an accounting folder, files and pipes, also compressed with gzip; one record
+ * in each line, also as elements of an array. Lines that are no records are skipped, counted and
+ * reported, and do not end the reading: a torn last line, other data, a record of a later version.
+ * Memory is bounded for any input.
  */
 
 #define APAPI_SCAN_LINE_MAX 1048576 /* longest line [bytes]; longer ones are skipped */
