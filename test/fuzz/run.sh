@@ -38,7 +38,7 @@ declare -A sources=(
     [eventlist]="core/config/definitions.c core/config/event_files.c core/config/selection.c core/base/error.c core/base/lines.c core/base/nearest.c
         core/base/text.c core/base/files.c core/measure/event.c"
     [interval]="core/base/interval.c core/base/error.c"
-    [config]="core/base/lines.c core/config/config.c core/config/filename.c core/config/installed.c core/config/values.c core/base/nearest.c core/base/interval.c core/base/error.c core/base/files.c"
+    [config]="core/base/lines.c core/config/config.c core/config/filename.c core/config/installed.c core/base/nearest.c core/base/interval.c core/base/error.c core/base/files.c"
     [packet]="core/channel/channel.c core/channel/deadline.c"
     [regions]="core/regions/observe/observe.c core/regions/message.c core/regions/page.c core/base/*.c core/measure/*.c -lm -pthread"
     [threshold]="core/limit/grammar.c core/limit/site.c core/base/error.c core/base/interval.c core/base/nearest.c core/base/text.c
