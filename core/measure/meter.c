@@ -192,32 +192,44 @@ void apapi_gauge_failed(struct apapi_gauge *gauge)
 
 #define LEARN_SHARE 4 /* a smaller change of the update period does not matter */
 #define FEW_WAITS 2   /* the longest one of few is short of the update period */
+#define RULED_OUT 2.3 /* a likelihood below e^-2.3, a tenth, of the greatest */
 
 void apapi_probe_init(struct apapi_probe *probe, uint64_t update_ns)
 {
-    *probe = (struct apapi_probe){.update_ns = update_ns};
+    *probe = (struct apapi_probe){.update_ns = update_ns, .known_ns = update_ns};
+}
+
+/* What was seen holds for another update period. */
+static void probe_rescale(struct apapi_probe *probe, uint64_t update_ns)
+{
+    double updates = greater(1, probe->updates * (double)probe->update_ns / (double)update_ns);
+
+    probe->most *= probe->updates / updates;
+    probe->updates = updates;
+    probe->update_ns = update_ns;
 }
 
 void apapi_probe_learn(struct apapi_probe *probe, uint64_t update_ns)
 {
-    uint64_t known_ns = probe->update_ns;
+    uint64_t known_ns = probe->known_ns;
     uint64_t change_ns = update_ns > known_ns ? update_ns - known_ns : known_ns - update_ns;
 
     if (change_ns > known_ns / LEARN_SHARE) {
-        double updates = probe->updates * (double)known_ns / (double)update_ns;
-
-        updates = greater(1, updates);
+        probe_rescale(probe, update_ns);
         *probe = (struct apapi_probe){.update_ns = update_ns,
-                                      .most = probe->most * probe->updates / updates,
-                                      .updates = updates};
+                                      .known_ns = update_ns,
+                                      .most = probe->most,
+                                      .updates = probe->updates};
     }
 }
 
 uint64_t apapi_probe_update_ns(const struct apapi_probe *probe)
 {
-    uint64_t waits_ns =
-        probe->moves ? probe->longest_ns + probe->longest_ns * FEW_WAITS / probe->moves : 0;
+    uint64_t waits_ns = probe->longest_ns;
 
+    if (waits_ns > probe->known_ns) {
+        waits_ns += waits_ns * FEW_WAITS / probe->moves;
+    }
     return waits_ns > probe->update_ns ? waits_ns : probe->update_ns;
 }
 
@@ -244,13 +256,44 @@ void apapi_probe_note(struct apapi_probe *probe, double increment, uint64_t sinc
     }
 }
 
+static double probe_period(const struct apapi_probe *probe, int number)
+{
+    return (double)probe->known_ns * exp2(-number / 2.0);
+}
+
+/*
+ * The first reading of a probe falls on any moment of an update period, and so the counter's next
+ * move. Where probes see it sooner each time, the period is shorter than known: the longest one is
+ * taken that the waits do not rule out.
+ * @param still_ns, within_ns  the latest look without a move, and the first one with it
+ */
+static void probe_fit(struct apapi_probe *probe, uint64_t still_ns, uint64_t within_ns)
+{
+    double best = -INFINITY, still = (double)still_ns, within = (double)within_ns;
+    int longest = 0;
+
+    for (int i = 0; i < APAPI_PROBE_PERIODS; i++) {
+        double period = probe_period(probe, i);
+
+        probe->fit[i] += log(greater(0, lesser(within, period) - still) / period);
+        best = greater(best, probe->fit[i]);
+    }
+    while (longest < APAPI_PROBE_PERIODS - 1 && probe->fit[longest] < best - RULED_OUT) {
+        longest++;
+    }
+    probe_rescale(probe, (uint64_t)probe_period(probe, longest));
+}
+
 void apapi_probe_open(struct apapi_probe *probe, double value, struct apapi_moment when)
 {
+    if (probe->open) {
+        probe_fit(probe, probe->still_ns, UINT64_MAX);
+    }
     probe->open = true;
     probe->first = value;
     probe->latest = value;
-    probe->first_ns = when.begin_ns;
-    probe->latest_ns = when.end_ns;
+    probe->first_when = when;
+    probe->latest_when = when;
     probe->still_ns = 0;
 }
 
@@ -261,16 +304,22 @@ void apapi_probe_open(struct apapi_probe *probe, double value, struct apapi_mome
  */
 static void probe_wait(struct apapi_probe *probe, bool moved, struct apapi_moment when)
 {
-    uint64_t waited_ns = when.begin_ns - probe->latest_ns;
+    uint64_t waited_ns = when.begin_ns - probe->latest_when.end_ns;
     uint64_t most_ns = probe->still_ns > probe->update_ns ? probe->still_ns : probe->update_ns;
-    bool longer = probe->still_ns > probe->update_ns;
+    uint64_t still_ns = probe->still_ns;
+    bool longer = still_ns > probe->known_ns;
 
-    probe->latest_ns = when.end_ns;
-    probe->still_ns += moved && waited_ns > most_ns ? most_ns : waited_ns;
-    probe->moves += moved;
-    if (moved && longer && probe->still_ns > probe->longest_ns) {
-        probe->longest_ns = probe->still_ns;
+    probe->latest_when = when;
+    if (!moved) {
+        probe->still_ns += waited_ns;
+        return;
     }
+    probe->moves++;
+    if (longer) {
+        probe->still_ns += waited_ns < most_ns ? waited_ns : most_ns;
+    }
+    probe->longest_ns = probe->still_ns > probe->longest_ns ? probe->still_ns : probe->longest_ns;
+    probe_fit(probe, still_ns, when.end_ns - probe->first_when.begin_ns);
 }
 
 void apapi_probe_close(struct apapi_probe *probe, double value, struct apapi_moment when,
@@ -285,9 +334,12 @@ void apapi_probe_close(struct apapi_probe *probe, double value, struct apapi_mom
         probe_wait(probe, increment > 0, when);
     }
     if (probe->open && increment > 0 && increment <= most) {
-        uint64_t updates = (when.end_ns - probe->first_ns) / apapi_probe_update_ns(probe);
+        uint64_t update_ns = apapi_probe_update_ns(probe);
+        uint64_t longest = (when.end_ns - probe->first_when.begin_ns) / update_ns;
+        uint64_t shortest = (when.begin_ns - probe->first_when.end_ns) / update_ns;
 
-        probe->recent = probe_see(probe, increment, (double)updates);
+        probe->recent_least = probe_see(probe, increment, (double)longest);
+        probe->recent_most = increment / greater(1, (double)shortest);
     }
     probe->open &= increment == 0;
 }
@@ -384,11 +436,12 @@ bool apapi_meter_knows_update(const struct apapi_meter *meter)
 uint64_t apapi_meter_longest_update_ns(const struct apapi_meter *meter)
 {
     const struct apapi_update *update = &meter->counter.update;
-    uint64_t update_ns = apapi_meter_knows_update(meter) ? update->period_ns : meter->interval_ns;
     uint64_t seen_ns = update->longest_ns, probed_ns = apapi_probe_update_ns(&meter->probe);
 
-    update_ns = seen_ns > update_ns ? seen_ns : update_ns;
-    return probed_ns > update_ns ? probed_ns : update_ns;
+    if (!apapi_meter_knows_update(meter) && meter->interval_ns > probed_ns) {
+        probed_ns = meter->interval_ns;
+    }
+    return seen_ns > probed_ns ? seen_ns : probed_ns;
 }
 
 /* Only an energy shows its update period. */
@@ -677,7 +730,7 @@ void apapi_meter_probe(struct apapi_meter *meter, const struct apapi_reading *re
                        struct apapi_moment when, bool second)
 {
     double value = counter_value(meter, reading->raw);
-    uint64_t length_ns = when.end_ns - meter->probe.first_ns;
+    uint64_t length_ns = when.end_ns - meter->probe.first_when.begin_ns;
     double most = meter->counter.max_per_ns * (double)length_ns + meter->counter.slack;
 
     if (meter->event->kind != APAPI_KIND_ENERGY || !meter->event->accumulates || reading->error) {

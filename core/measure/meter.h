@@ -57,6 +57,8 @@ double apapi_gauge_bound(const struct apapi_gauge *gauge, double most, uint64_t 
 /** Note a failed reading: the time until the next good one is not covered. */
 void apapi_gauge_failed(struct apapi_gauge *gauge);
 
+#define APAPI_PROBE_PERIODS 20 /* so many update periods are tried */
+
 /*
  * The energy of one update of a counter, seen at moments that have nothing to do with the load: by
  * a probe, two readings not farther apart than an update, or between two usual readings where
@@ -65,20 +67,24 @@ void apapi_gauge_failed(struct apapi_gauge *gauge);
  * arithmetic.
  */
 struct apapi_probe {
-    uint64_t update_ns; /* for which `most` holds */
+    uint64_t known_ns;  /* update period as stated or learned from usual readings */
+    uint64_t update_ns; /* the same, or what probes tell if it is shorter: `most` is for that */
     double most;        /* energy of one update [raw units]; 0: not seen yet */
     double updates;     /* so many made the increment in which it was seen, >= 1 */
     uint64_t increments;
-    uint64_t next; /* the increment to be looked at; the distances grow */
-    bool open;     /* the first of two readings has been taken; no other value since */
-    double first;  /* its value */
-    double latest; /* value of the latest reading of a probe */
-    double recent; /* energy of one update in the latest probe [raw units] */
-    uint64_t first_ns;
-    uint64_t latest_ns;  /* end of the latest reading of the probe */
-    uint64_t still_ns;   /* of this probe */
-    uint64_t longest_ns; /* that a probe waited for a move, if longer than an update */
-    uint64_t moves;      /* that probes saw */
+    uint64_t next;       /* the increment to be looked at; the distances grow */
+    bool open;           /* the first of two readings has been taken; no other value since */
+    double first;        /* its value */
+    double latest;       /* value of the latest reading of a probe */
+    double recent_least; /* energy of one update in the latest probe [raw units] ... */
+    double recent_most;  /* ... whose readings may take long */
+    struct apapi_moment first_when;  /* of its first reading ... */
+    struct apapi_moment latest_when; /* ... and of its latest one */
+    uint64_t still_ns;               /* of this probe */
+    uint64_t longest_ns;             /* that a probe waited for a move */
+    uint64_t moves;                  /* that probes saw */
+    double fit[APAPI_PROBE_PERIODS]; /* logarithms of the likelihoods of the waits for a period of
+                                        `known_ns` / sqrt(2)^i */
 };
 
 /** Forget what was seen. @param update_ns  update period [ns] */

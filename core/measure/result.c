@@ -109,20 +109,22 @@ static double risen_share_j(double excess_j, double updates)
 
 /*
  * The energy since the latest probe may show a power that has risen since then, which no probe
- * has seen: it may be that of the end.
+ * has seen: it may be that of the end. Of a probe that took long, the power is known to a range:
+ * the mean, if that is in it.
  * @return the energy of one update then [J]
  */
-static double risen_since_probe_j(const struct apapi_meter *meter)
+static double risen_since_probe_j(const struct apapi_meter *meter, double mean_w)
 {
     const struct apapi_probe *probe = &meter->probe;
     const struct apapi_last last = apapi_meter_last(meter);
-    double since_ns = (double)last.at_ns - (double)probe->latest_ns;
-    double updates = since_ns / (double)apapi_probe_update_ns(probe);
-    double excess = last.raw - probe->latest - probe->recent * updates;
+    double since_ns = (double)last.at_ns - (double)probe->latest_when.begin_ns;
+    double update_ns = (double)apapi_probe_update_ns(probe), updates = since_ns / update_ns;
+    double mean = mean_w * update_ns / 1e9 / meter->event->scale;
+    double recent = greater(probe->recent_least, lesser(probe->recent_most, mean));
+    double excess = last.raw - probe->latest - recent * updates;
     double most = meter->counter.max_per_ns * since_ns + meter->counter.slack;
 
-    if (probe->recent == 0 || !(since_ns > 0) || since_ns > (double)meter->interval_ns ||
-        excess > most) {
+    if (recent == 0 || !(since_ns > 0) || since_ns > (double)meter->interval_ns || excess > most) {
         return 0;
     }
     return risen_share_j(excess * meter->event->scale, updates);
@@ -147,7 +149,8 @@ static double count_uncertainty_j(const struct apapi_meter *meter,
     double update_ns = (double)apapi_meter_longest_update_ns(meter);
     double update_j = ends_w(meter, result) * update_ns / 1e9;
     double seen_j = greater(update_j, meter->probe.most * meter->event->scale);
-    double risen_j = greater(risen_at_last_j(meter), risen_since_probe_j(meter));
+    double risen_j =
+        greater(risen_at_last_j(meter), risen_since_probe_j(meter, result->summary.mean));
     double few = apapi_meter_shows_update(meter) ? FEW_UPDATES * update_ns / (double)whole_ns : 0;
     double ends_j = greater(seen_j, risen_j) * (1 + few);
     double unit_j = apapi_counts_doubles(meter->event) ? 0 : meter->event->scale;
@@ -195,12 +198,13 @@ static double meter_uncertainty_j(const struct apapi_meter *meter,
 {
     double usual_j = apapi_event_uncertainty_j(result, whole_ns, meter->interval_ns);
 
-    if (meter->event->kind == APAPI_KIND_POWER && !isnan(usual_j)) {
+    if (isnan(usual_j)) {
+        return usual_j;
+    }
+    if (meter->event->kind == APAPI_KIND_POWER) {
         return gauge_uncertainty_j(meter, result, whole_ns);
     }
-    return meter->event->accumulates && !isnan(usual_j)
-               ? greater(usual_j, count_uncertainty_j(meter, result, whole_ns))
-               : usual_j;
+    return meter->event->accumulates ? count_uncertainty_j(meter, result, whole_ns) : usual_j;
 }
 
 /* The last move is like none before it, by more than an update: the power has just changed. */

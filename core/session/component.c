@@ -385,18 +385,22 @@ static uint64_t grid_ns(const struct component *component)
     return floor_ns < component->interval_ns ? floor_ns : component->interval_ns;
 }
 
-/* The shortest update period of its counters of energy, as far as it is known; 0: none. */
-static uint64_t component_update_ns(const struct component *component)
+/*
+ * The shortest update period of its counters of energy, as far as it is known; 0: none.
+ * @param stated  set to whether the sources state each
+ */
+static uint64_t component_update_ns(const struct component *component, bool *stated)
 {
     uint64_t shortest_ns = 0;
 
+    *stated = true;
     for (size_t i = 0; i < component->meter_count; i++) {
         const struct apapi_event *event = &component->events[i];
         uint64_t update_ns = component->meters[i].counter.update.period_ns;
 
-        if (event->kind == APAPI_KIND_ENERGY && event->accumulates &&
-            (!shortest_ns || update_ns < shortest_ns)) {
-            shortest_ns = update_ns;
+        if (event->kind == APAPI_KIND_ENERGY && event->accumulates) {
+            *stated &= event->update_ns > 0;
+            shortest_ns = !shortest_ns || update_ns < shortest_ns ? update_ns : shortest_ns;
         }
     }
     return shortest_ns;
@@ -404,6 +408,9 @@ static uint64_t component_update_ns(const struct component *component)
 
 void component_restart(struct component *component, uint64_t origin_ns)
 {
+    uint64_t update_ns;
+    bool stated;
+
     component->origin_ns = origin_ns;
     component->early_ns = component->check_ns = 0;
     component->dithers = false;
@@ -421,8 +428,10 @@ void component_restart(struct component *component, uint64_t origin_ns)
         apapi_meter_restart(&component->meters[i]);
         component->dithers |= event->kind == APAPI_KIND_POWER && !event->accumulates;
     }
-    probe_plan_restart(&component->probes, component_update_ns(component), component->interval_ns,
-                       grid_ns(component), origin_ns);
+    update_ns = component_update_ns(component, &stated);
+    component->probes.random = (struct random){origin_ns};
+    probe_plan_restart(&component->probes, update_ns, stated, component->interval_ns,
+                       grid_ns(component));
     memset(component->known_ns, 0, sizeof component->known_ns);
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         if (component->domains[d].used) {

@@ -158,20 +158,24 @@ void dense_start_next(struct dense_start *dense, struct apapi_moment when, struc
 
 #define INTERVAL_UPDATES 4 /* in a shorter interval usual readings show enough */
 #define SHORT_OF_UPDATE 8  /* by this part of an update both are nearer: they see one, not two */
-#define LEAST_GROWTH 0.3   /* of the time that has passed, to the next probe */
+#define UNSTATED_PARTS 16  /* of the usual period, to the second reading if none is stated */
+#define LEAST_APART_NS UINT64_C(50000) /* threads wake up no sooner */
+#define LEAST_GROWTH 0.3               /* of the time that has passed, to the next probe */
 #define MOST_GROWTH 1.0
 #define SLOW_READINGS 3 /* one after the other: it is the source, and not a busy machine */
 
-void probe_plan_restart(struct probe_plan *plan, uint64_t update_ns, uint64_t interval_ns,
-                        uint64_t grid_ns, uint64_t seed)
+void probe_plan_restart(struct probe_plan *plan, uint64_t update_ns, bool stated,
+                        uint64_t interval_ns, uint64_t grid_ns)
 {
-    uint64_t apart_ns = update_ns > grid_ns ? update_ns : grid_ns;
-    bool useful = update_ns > 0 && apart_ns <= interval_ns / INTERVAL_UPDATES;
+    uint64_t most_ns = interval_ns / INTERVAL_UPDATES;
+    uint64_t apart_ns = update_ns < most_ns ? update_ns : most_ns;
+    bool useful = update_ns > 0 && grid_ns <= most_ns;
 
     *plan = (struct probe_plan){
-        .random = {seed},
+        .random = plan->random,
         .update_ns = useful ? update_ns : 0,
         .interval_ns = interval_ns,
+        .apart_ns = stated ? apart_ns - apart_ns / SHORT_OF_UPDATE : apart_ns / UNSTATED_PARTS,
         .due_ns = UINT64_MAX,
     };
 }
@@ -185,8 +189,7 @@ static void probe_plan_set(struct probe_plan *plan, enum probe_reading next, uin
 static void probe_plan_await_second(struct probe_plan *plan, struct apapi_moment when)
 {
     plan->first_ns = when.end_ns;
-    probe_plan_set(plan, PROBE_SECOND,
-                   when.end_ns + plan->update_ns - plan->update_ns / SHORT_OF_UPDATE);
+    probe_plan_set(plan, PROBE_SECOND, when.end_ns + plan->apart_ns);
 }
 
 /* Where all readings are slow, probes say little of one update and disturb more than usual ones. */
@@ -226,6 +229,7 @@ void probe_plan_next(struct probe_plan *plan, struct apapi_moment when, bool mov
         /* twice as late each time, until it moves or the usual readings are as near */
         probe_plan_set(plan, PROBE_SECOND, when.end_ns + passed_ns);
     } else {
+        plan->apart_ns = passed_ns / 2 > LEAST_APART_NS ? passed_ns / 2 : LEAST_APART_NS;
         probe_plan_await_first(plan, when);
     }
 }

@@ -114,6 +114,7 @@ struct probe_plan {
     struct random random;
     uint64_t update_ns;   /* of the counters; 0: no probes */
     uint64_t interval_ns; /* between two usual readings */
+    uint64_t apart_ns;    /* from the first reading of a probe to its second one */
     uint64_t begin_ns;    /* the first reading of the run */
     uint64_t first_ns;    /* the first one of this probe */
     uint64_t due_ns;      /* the next reading; UINT64_MAX: none */
@@ -122,13 +123,14 @@ struct probe_plan {
 };
 
 /**
- * A run begins, with no probes yet.
+ * A run begins, with no probes yet. `random` stays as it is.
  * @param update_ns    the shortest known update period of the component's counters; 0: none
+ * @param stated       by the source
  * @param interval_ns  between two usual readings
  * @param grid_ns      no two readings are nearer to each other
  */
-void probe_plan_restart(struct probe_plan *plan, uint64_t update_ns, uint64_t interval_ns,
-                        uint64_t grid_ns, uint64_t seed);
+void probe_plan_restart(struct probe_plan *plan, uint64_t update_ns, bool stated,
+                        uint64_t interval_ns, uint64_t grid_ns);
 
 /** The first usual reading of the run was taken: it is the first one of a probe as well. */
 void probe_plan_begin(struct probe_plan *plan, struct apapi_moment when);

@@ -77,16 +77,22 @@ TEST(a_last_move_like_none_before)
     assert_false(counter_is_rough(120, 10.2));
 }
 
-/* At 10 W, of which a probe sees an update; then `excess_j` more is counted in 20 ms. */
-static double after_a_probe_j(double excess_j)
+/*
+ * At 10 W, of which a probe sees an update; its second reading takes so long. Then `excess_j` more
+ * is counted until 20 ms after it has begun.
+ */
+static double after_a_probe_j(double excess_j, uint64_t length_ms)
 {
     struct apapi_reading reading = {0};
 
     apapi_meter_init(&meter, &fake_energy_event, TICK_NS, NULL);
     feed(0, 0);
     for (uint64_t ms = 39; ms <= 40; ms++) {
+        bool second = ms == 40;
+        struct apapi_moment when = {ms * MS, (ms + (second ? length_ms : 0)) * MS};
+
         reading.raw = (uint64_t)((double)ms / 100 / meter.event->scale + 0.5);
-        apapi_meter_probe(&meter, &reading, moment_at(ms * MS), ms == 40);
+        apapi_meter_probe(&meter, &reading, when, second);
     }
     reading.raw = (uint64_t)((0.6 + excess_j) / meter.event->scale + 0.5);
     apapi_meter_add(&meter, &reading, moment_at(60 * MS), &(double){0});
@@ -121,9 +127,10 @@ TEST(a_period_that_nothing_states)
 
 TEST(power_that_rises_after_the_last_probe)
 {
-    assert_near(after_a_probe_j(0), 0.01 * (1 + 1.5 / 60) + 1e-6);
+    assert_near(after_a_probe_j(0, 0), 0.01 * (1 + 1.5 / 60) + 1e-6);
+    assert_near(after_a_probe_j(0, 8), 0.01 * (1 + 1.5 / 60) + 1e-6);
     /* 20 updates: ten of them have it all; 60 in all */
-    assert_near(after_a_probe_j(0.5), 0.25 * (1 + 1.5 / 60) + 1e-6);
+    assert_near(after_a_probe_j(0.5, 0), 0.25 * (1 + 1.5 / 60) + 1e-6);
 }
 
 TEST(time_that_is_not_covered)

@@ -6,7 +6,8 @@
 #include "session/schedule.h"
 #include "unit/component_fixture.h"
 
-#define MS UINT64_C(1000000)
+#define US UINT64_C(1000)
+#define MS (1000 * US)
 
 /* However late a deadline is met, the next one is a whole number of intervals after the first. */
 TEST(deadlines_do_not_drift)
@@ -65,7 +66,7 @@ static struct probe_plan plan;
 
 static void restart(uint64_t update_ns, uint64_t interval_ns, uint64_t grid_ns)
 {
-    probe_plan_restart(&plan, update_ns, interval_ns, grid_ns, 1);
+    probe_plan_restart(&plan, update_ns, true, interval_ns, grid_ns);
 }
 
 static void begin_plan(void)
@@ -94,7 +95,8 @@ TEST(distances_grow_with_the_time)
     double least = 1e9, most = 0;
 
     for (uint64_t seed = 0; seed < 500; seed++) {
-        probe_plan_restart(&plan, UPDATE_NS, INTERVAL_NS, 1, seed);
+        plan.random = (struct random){seed};
+        probe_plan_restart(&plan, UPDATE_NS, true, INTERVAL_NS, 1);
         probe_plan_begin(&plan, moment_at(START_NS));
         for (int i = 0; i < 10; i++) {
             uint64_t second_ns = plan.due_ns;
@@ -124,6 +126,40 @@ PLANNED(it_insists_on_a_move)
     assert_next(PROBE_SECOND, at_ns);
     take(false);
     assert_int_equal(plan.next, PROBE_FIRST);
+}
+
+/* @return how far apart the next probe's readings are, after one that saw a move so late */
+static uint64_t apart_after(uint64_t late_ns)
+{
+    plan.due_ns = plan.first_ns + late_ns;
+    take(true);
+    take(true);
+    return plan.due_ns - plan.first_ns;
+}
+
+/* Half of the time in which the last one saw a move, as far as threads wake up in time. */
+PLANNED(probes_come_near_to_the_update_period)
+{
+    assert_int_equal(apart_after(SECOND_NS), SECOND_NS / 2);
+    assert_int_equal(apart_after(2 * SECOND_NS), SECOND_NS);
+    assert_int_equal(apart_after(90 * US), 50 * US);
+}
+
+/* At first: seven eighths of a known update, an eighth less than a quarter of the interval, ... */
+TEST(first_probe)
+{
+    static const struct {
+        uint64_t update_ns, interval_ns, apart_ns;
+        bool stated;
+    } cases[] = {{8 * MS, 1000 * MS, 7 * MS, true},
+                 {80 * MS, 32 * MS, 7 * MS, true},
+                 {8 * MS, 1000 * MS, 500 * US, false}};
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        probe_plan_restart(&plan, cases[i].update_ns, cases[i].stated, cases[i].interval_ns, 1);
+        probe_plan_begin(&plan, moment_at(START_NS));
+        assert_next(PROBE_SECOND, cases[i].apart_ns);
+    }
 }
 
 /* @return whether there are more probes after a reading that took so long */
@@ -161,8 +197,7 @@ struct need {
 
 static const struct need needs[] = {
     {"no update period is known", 0, INTERVAL_NS, 1, false},
-    {"four updates in an interval", MS, 4 * MS, 1, true},
-    {"fewer", MS, 4 * MS - 1, 1, false},
+    {"updates may be shorter than known", 4 * MS, 4 * MS, 1, true},
     {"the grid has four steps in an interval", MS, 40 * MS, 10 * MS, true},
     {"the grid has fewer", MS, 40 * MS, 11 * MS, false},
 };
