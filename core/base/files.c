@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -35,6 +36,18 @@ void folder_close(int fd)
         close(fd);
     }
     errno = saved_errno;
+}
+
+void files_close_from(int first)
+{
+#ifdef SYS_close_range
+    if (syscall(SYS_close_range, first, ~0U, 0U) == 0) {
+        return;
+    }
+#endif
+    for (int fd = first; fd < sysconf(_SC_OPEN_MAX); fd++) {
+        close(fd);
+    }
 }
 
 int folder_check_name(const char *name)

@@ -57,6 +57,9 @@ bool folder_each(int above, const char *path, folder_visit_f visit, void *contex
 /** close(2) that preserves errno and ignores negative values. */
 void folder_close(int fd);
 
+/** Close all descriptors from this one on. */
+void files_close_from(int first);
+
 /* Other users of a file or folder of root's, or of the calling user's. */
 
 enum access_rights { ACCESS_ENTER = 1, ACCESS_READ = 4 };

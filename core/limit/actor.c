@@ -75,17 +75,27 @@ static int process_read(pid_t pid, struct process *process)
     return 0;
 }
 
-/* @return a pidfd, close-on-exec; -1 with errno ESRCH, or others: it cannot be held */
+/* @return a pidfd, close-on-exec; -1 with errno ESRCH, or ENOSYS: the kernel has none */
 static int process_pidfd(pid_t pid)
 {
+#ifdef SYS_pidfd_open
     return (int)syscall(SYS_pidfd_open, pid, 0);
+#else
+    (void)pid;
+    errno = ENOSYS;
+    return -1;
+#endif
 }
 
 /* By pidfd, or by number if it has none. */
 static int process_signal(const struct process *process, int signal)
 {
-    return process->fd >= 0 ? (int)syscall(SYS_pidfd_send_signal, process->fd, signal, NULL, 0)
-                            : kill(process->pid, signal);
+#ifdef SYS_pidfd_send_signal
+    if (process->fd >= 0) {
+        return (int)syscall(SYS_pidfd_send_signal, process->fd, signal, NULL, 0);
+    }
+#endif
+    return kill(process->pid, signal);
 }
 
 /* Its number is not in use again as long as its pidfd reaches it. */
@@ -321,9 +331,10 @@ void shell_plug(int output)
 
     output = output < 0 ? nothing : output;
     if (dup2(output, STDERR_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0 ||
-        dup2(nothing, STDIN_FILENO) < 0 || close_range(STDERR_FILENO + 1, ~0U, 0)) {
+        dup2(nothing, STDIN_FILENO) < 0) {
         _exit(EXIT_FAILURE);
     }
+    files_close_from(STDERR_FILENO + 1);
 }
 
 void shell_become(const char *command, char *const *variables)

@@ -24,7 +24,7 @@ size_t process_stat_text(pid_t pid, const char *name, char *text, size_t size);
 /** A process as /proc describes it. */
 struct process {
     pid_t pid;
-    int fd;           /* pidfd; -1: it is not held */
+    int fd;           /* pidfd; -1: it is not held, or the kernel has none */
     uint64_t started; /* [clock ticks since the machine started] */
     pid_t parent, session;
     bool ended; /* or ends just now: /proc does not tell its control groups any more */
@@ -36,7 +36,7 @@ bool process_lives(const struct process *task);
 
 /**
  * Tasks, and what they have started. A signal goes to no other, even if the number of one of them
- * is in use again: each is held by a pidfd, or known by its start time.
+ * is in use again: each is held by a pidfd, or, where the kernel has none, known by its start time.
  */
 struct processes {
     uid_t uid;    /* real user of all of them */

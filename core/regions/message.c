@@ -5,11 +5,12 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#define MESSAGE_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL | F_SEAL_FUTURE_WRITE)
+#define MESSAGE_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 #define MESSAGE_LOWEST_FD 200 /* programs take for granted which numbers they get */
 
 void region_message_init(struct region_message *message, enum region_message_kind kind,
@@ -37,14 +38,23 @@ static int message_give_back(int file)
 
 int region_seal(int file)
 {
-    return fcntl(file, F_ADD_SEALS, MESSAGE_SEALS);
+    if (fcntl(file, F_ADD_SEALS, MESSAGE_SEALS | F_SEAL_FUTURE_WRITE) == 0) {
+        return 0;
+    }
+    return errno == EINVAL ? fcntl(file, F_ADD_SEALS, MESSAGE_SEALS) : -1;
 }
 
 bool region_is_sealed(int file)
 {
+    int known = memfd_create("apapi-seals", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int wanted = known >= 0 && region_seal(known) == 0 ? fcntl(known, F_GET_SEALS) : -1;
     int seals = fcntl(file, F_GET_SEALS);
 
-    return seals >= 0 && (seals & MESSAGE_SEALS) == MESSAGE_SEALS;
+    if (known >= 0) {
+        close(known);
+    }
+    wanted &= MESSAGE_SEALS | F_SEAL_FUTURE_WRITE;
+    return known >= 0 && seals >= 0 && (seals & wanted) == wanted;
 }
 
 int region_connect(const char *live_page)

@@ -67,12 +67,13 @@ void region_message_init(struct region_message *message, enum region_message_kin
 int region_connect(const char *live_page);
 
 /**
- * Seal a memfd: its size and its memory stay. Its writer has it mapped already.
+ * Seal a memfd: its size stays and, from Linux 5.1 on, so does its memory. Its writer has it
+ * mapped already.
  * @return 0; -1 with errno of fcntl(2)
  */
 int region_seal(int file);
 
-/** @return whether a file has all the seals of region_seal(). */
+/** @return whether a file has all the seals of region_seal() that this Linux knows. */
 bool region_is_sealed(int file);
 
 /** Send a message, without waiting. @param file  to go with it; -1: none. @return 0; -1, errno */

@@ -9,7 +9,7 @@
 
 /*
  * Two pages of shared memory between a program and the step's sampler; both are sealed memfds, so
- * that neither side can make them shorter, or take memory out of them.
+ * that neither side can make them shorter, or take memory out of them (before Linux 5.1, it can).
  *
  * A program page says what each thread of a program is in, and for how long it was. The program
  * writes it and may write anything: the sampler reads it by the functions below only, and only

@@ -147,10 +147,10 @@ static _Noreturn void process_run(int fd, const struct user *user)
     char path[PATH_MAX] = "";
     ssize_t first;
 
-    if ((fd != SOCKET_FD && dup2(fd, SOCKET_FD) < 0) || chdir("/") ||
-        close_range(SOCKET_FD + 1, ~0U, 0)) {
+    if ((fd != SOCKET_FD && dup2(fd, SOCKET_FD) < 0) || chdir("/")) {
         _exit(EXIT_FAILURE);
     }
+    files_close_from(SOCKET_FD + 1);
     if (user_become(user) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) {
         writer_answer("the user's rights", errno);
         _exit(EXIT_FAILURE);

@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -16,7 +17,12 @@
 #include <unistd.h>
 
 #define FIRST_FREE_FD (APAPI_LISTEN_FD + 1)
-#define STACK_SIZE 16384 /* bytes; the processes do little more than system calls */
+#define DESCRIPTORS_MAX 65536 /* descriptors that are closed one by one */
+#define CLOEXEC_RANGE 4U      /* CLOSE_RANGE_CLOEXEC */
+#define STACK_SIZE 16384      /* bytes; the processes do little more than system calls */
+#ifndef CLONE_PIDFD
+#define CLONE_PIDFD 0x1000 /* older kernels ignore it */
+#endif
 
 /*
  * Shared by the maker and the two processes that it starts, of which only one runs at a time. Not
@@ -26,9 +32,10 @@ static struct {
     char path[PATH_MAX];
     char name[64];
     int channel, listener;
-    int null_fds; /* standard descriptors that become /dev/null */
-    int error;    /* errno of the failed call; 0: none */
-    int pidfd;    /* of the helper; -1: none */
+    int null_fds;    /* standard descriptors that become /dev/null */
+    int descriptors; /* limit of open descriptors; used if close_range() is missing */
+    int error;       /* errno of the failed call; 0: none */
+    int pidfd;       /* of the helper; -1: not supported by the kernel */
     char between_stack[STACK_SIZE] __attribute__((aligned(16)));
     char helper_stack[STACK_SIZE] __attribute__((aligned(16)));
 } shared;
@@ -45,6 +52,19 @@ static void child_reset_signals(void)
     }
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* Close everything from `first` on at exec. */
+static void child_close_from(int first, int descriptors)
+{
+#ifdef SYS_close_range
+    if (syscall(SYS_close_range, (unsigned)first, ~0U, CLOEXEC_RANGE) == 0) {
+        return;
+    }
+#endif
+    for (int fd = first; fd < descriptors; fd++) {
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+    }
 }
 
 /* Set up /dev/null, channel and listener. @return 0; -1 with errno. */
@@ -78,10 +98,10 @@ static int child_become(void)
     child_reset_signals();
     umask(077);
     if (channel < 0 || (shared.listener >= 0 && listener < 0) || chdir("/") ||
-        child_set_descriptors(channel, listener) ||
-        close_range(listener < 0 ? APAPI_LISTEN_FD : FIRST_FREE_FD, ~0U, CLOSE_RANGE_CLOEXEC)) {
+        child_set_descriptors(channel, listener)) {
         return errno;
     }
+    child_close_from(listener < 0 ? APAPI_LISTEN_FD : FIRST_FREE_FD, shared.descriptors);
     execve(shared.path, words, environment);
     return errno;
 }
@@ -127,9 +147,11 @@ static void child_launch(void)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* @param pidfd  result. @return 0; -1 with errno. */
+/* @param pidfd  result; -1 if the kernel has none. @return 0; -1 with errno. */
 static int child_exec(const struct spank_apapi_program *program, int channel, int *pidfd)
 {
+    struct rlimit limit = {.rlim_cur = DESCRIPTORS_MAX};
+
     if (strlen(program->dir) + 1 + strlen(program->name) >= sizeof shared.path ||
         strlen(program->name) >= sizeof shared.name) {
         errno = ENAMETOOLONG;
@@ -137,6 +159,8 @@ static int child_exec(const struct spank_apapi_program *program, int channel, in
     }
     stpcpy(stpcpy(stpcpy(shared.path, program->dir), "/"), program->name);
     strcpy(shared.name, program->name);
+    getrlimit(RLIMIT_NOFILE, &limit);
+    shared.descriptors = limit.rlim_cur < DESCRIPTORS_MAX ? (int)limit.rlim_cur : DESCRIPTORS_MAX;
     shared.channel = channel;
     shared.listener = program->listener;
     shared.null_fds = program->speaks && fcntl(STDERR_FILENO, F_GETFD) >= 0 ? 2 : 3;
@@ -209,9 +233,13 @@ int spank_apapi_child_reason(const struct message *message, struct apapi_error *
 
 void spank_apapi_child_kill(const struct spank_apapi_child *child)
 {
+#ifdef SYS_pidfd_send_signal
     if (child->pidfd >= 0) {
         syscall(SYS_pidfd_send_signal, child->pidfd, SIGKILL, NULL, 0);
     }
+#else
+    (void)child;
+#endif
 }
 
 void spank_apapi_child_close(struct spank_apapi_child *child)

@@ -13,7 +13,7 @@
  */
 struct spank_apapi_child {
     int channel; /* socket to the helper, close-on-exec; -1: none */
-    int pidfd;   /* of the helper, close-on-exec; -1: none */
+    int pidfd;   /* of the helper, close-on-exec; -1: none, for example on an old kernel */
 };
 
 #define SPANK_APAPI_CHILD_NONE ((struct spank_apapi_child){.channel = -1, .pidfd = -1})
@@ -49,7 +49,7 @@ int spank_apapi_child_keep_away(int fd);
  */
 int spank_apapi_child_reason(const struct message *message, struct apapi_error *err);
 
-/** Kill the helper. */
+/** Kill the helper, if its pidfd is known. */
 void spank_apapi_child_kill(const struct spank_apapi_child *child);
 
 /** Close the descriptors. The helper sees the end of the channel. */
