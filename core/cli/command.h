@@ -14,6 +14,8 @@ int audit_command(int argc, char **argv);
 int report_command(int argc, char **argv);
 int regions_command(int argc, char **argv);
 int show_command(int argc, char **argv);
+int merge_command(int argc, char **argv);
+int summary_command(int argc, char **argv);
 int config_command(int argc, char **argv);
 int import_command(int argc, char **argv);
 int export_command(int argc, char **argv);

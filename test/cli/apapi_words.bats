@@ -39,7 +39,7 @@ load report_common
     [[ $(report -j 70 --format=jobid,jobname,energy | head -n 1) == "jobid       jobname           energy" ]]
 }
 
-@test "show FILE... is a step in files, show --brief a job in a few lines" {
+@test "show FILE... is a step in files, show --brief a job in a few lines; merge and summary are old words for them" {
     cd "$BATS_TEST_TMPDIR"
     record 17 0 n1 0 100 200
     record 17 0 n2 0 100 300
@@ -53,7 +53,10 @@ load report_common
         # shellcheck disable=SC2086
         run -2 "$apapi" show --acct-dir "$acct" $words
     done
-    run -2 "$apapi" merge "${files[@]}"
+    [[ $("$apapi" merge "${files[1]}" 2>&1) == "$("$apapi" show "${files[1]}")" ]]
+    [[ $("$apapi" summary -j 17 "${files[@]}" 2>&1) == "$("$apapi" show --brief -j 17 "${files[@]}")" ]]
+    script -qec "'$apapi' merge '${files[1]}' >out" /dev/null >said </dev/null
+    [[ $(tr -d '\r' <said) == "apapi merge: an old word; it is 'apapi show FILE...' now" && $(head -n 1 out) == *'step 17.0 '* ]]
 }
 
 @test "each column of CSV, and of report, is in its manual page" {

@@ -603,3 +603,27 @@ int show_command(int argc, char **argv)
 
     return show_run(&options, argc, argv);
 }
+
+/* Scripts that know the word need no advice. */
+static void show_note_word(const char *word, const char *now)
+{
+    if (isatty(STDERR_FILENO)) {
+        fprintf(stderr, "apapi %s: an old word; it is '%s' now\n", word, now);
+    }
+}
+
+int merge_command(int argc, char **argv)
+{
+    struct show_options options = {.query.command = COMMAND, .format = CONFIG_TABLE};
+
+    show_note_word(argv[0], "apapi show FILE...");
+    return show_run(&options, argc, argv);
+}
+
+int summary_command(int argc, char **argv)
+{
+    struct show_options options = {.query.command = COMMAND, .brief = true, .format = CONFIG_NONE};
+
+    show_note_word(argv[0], "apapi show --brief JOB");
+    return show_run(&options, argc, argv);
+}
