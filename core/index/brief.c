@@ -7,50 +7,8 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "record/fields.h"
 #include "record/record.h"
-
-/* Members of a record that are kept as they are, and texts, with their NUL. */
-static const struct {
-    size_t offset, size;
-    bool text;
-} members[] = {
-#define MEMBER(name, text)                                                                         \
-    {                                                                                              \
-        offsetof(struct apapi_record, name), sizeof(((struct apapi_record *)NULL)->name), text     \
-    }
-    MEMBER(complete, false),
-    MEMBER(delayed, false),
-    MEMBER(ending, false),
-    MEMBER(id.verified, false),
-    MEMBER(id.job, false),
-    MEMBER(id.nodes, false),
-    MEMBER(id.uid, false),
-    MEMBER(id.array_job, false),
-    MEMBER(id.array_task, false),
-    MEMBER(id.het_job, false),
-    MEMBER(id.het_offset, false),
-    MEMBER(id.cores, false),
-    MEMBER(id.node_cores, false),
-    MEMBER(id.restarts, false),
-    MEMBER(measurement.start_unix_ns, false),
-    MEMBER(measurement.monotonic_ns, false),
-    MEMBER(measurement.elapsed_ns, false),
-    MEMBER(measurement.late_ns, false),
-    MEMBER(measurement.covered, false),
-    MEMBER(measurement.unknown_domains, false),
-    MEMBER(id.cluster, true),
-    MEMBER(id.step, true),
-    MEMBER(id.name, true),
-    MEMBER(id.node, true),
-    MEMBER(id.user, true),
-    MEMBER(id.account, true),
-    MEMBER(id.qos, true),
-    MEMBER(id.nodelist, true),
-    MEMBER(id.job_name, true),
-    MEMBER(id.partition, true),
-    MEMBER(reason, true),
-    MEMBER(measurement.boot, true),
-};
 
 /* Write a value, or read it: both go the same way through a record. */
 static void pass(struct brief_lines *lines, bool writes, void *value, size_t size)
@@ -75,6 +33,29 @@ static void pass_text(struct brief_lines *lines, bool writes, void *text, size_t
 
     lines->failed = lines->failed || size > room;
     pass(lines, writes, text, lines->failed ? 1 : size);
+}
+
+/* Members of a structure. Those of other forms than the first three have eight bytes. */
+static void pass_fields(struct brief_lines *lines, bool writes, const struct field *fields,
+                        void *base)
+{
+    for (const struct field *field = fields; field->key; field++) {
+        void *member = (char *)base + field->offset;
+
+        switch (field->form) {
+        case FIELD_TEXT:
+            pass_text(lines, writes, member, field->size);
+            break;
+        case FIELD_NUMBER:
+            pass(lines, writes, member, sizeof(uint32_t));
+            break;
+        case FIELD_FLAG:
+            pass(lines, writes, member, sizeof(bool));
+            break;
+        default:
+            pass(lines, writes, member, sizeof(uint64_t));
+        }
+    }
 }
 
 /* Of all components the sum needs the shortest time that has a power: that of one whose interval is
@@ -112,10 +93,10 @@ static void pass_domain(struct brief_lines *lines, bool writes, struct apapi_dom
 
 static void pass_record(struct brief_lines *lines, bool writes, struct apapi_record *record)
 {
-    for (size_t i = 0; i < COUNT_OF(members); i++) {
-        (members[i].text ? pass_text : pass)(
-            lines, writes, (void *)((char *)record + members[i].offset), members[i].size);
-    }
+    pass_fields(lines, writes, fields_of_record, record);
+    pass_fields(lines, writes, fields_of_trust, &record->measurement);
+    pass(lines, writes, &record->measurement.unknown_domains,
+         sizeof record->measurement.unknown_domains);
     pass_window(lines, writes, &record->measurement);
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         pass_domain(lines, writes, &record->measurement.domains[d]);

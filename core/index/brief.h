@@ -6,7 +6,7 @@
 
 /*
  * Records as a sum takes them, but for their curves, packed for the index that apapi keeps by
- * itself, with the positions of their lines. Some 350 bytes each. Only this machine reads them.
+ * itself, with the positions of their lines. Some 370 bytes each. Only this machine reads them.
  */
 
 /** A line of a file. */

@@ -132,11 +132,10 @@ struct db_load_counts {
 
 /**
  * Create missing tables, and begin.
- * @param new_tables  tables of an older version are kept under other names
  * @return free it with db_load_destroy() before the database is closed; NULL with errno, also
  * ENOTSUP (tables of another version)
  */
-struct db_load *db_load_create(struct db *db, bool new_tables, struct apapi_error *err);
+struct db_load *db_load_create(struct db *db, struct apapi_error *err);
 
 /** Free. Uncommitted data are lost when the database is closed. NULL is allowed. */
 void db_load_destroy(struct db_load *load);

@@ -236,7 +236,7 @@ static int prepare_all(struct db_load *load, struct apapi_error *err)
     return 0;
 }
 
-struct db_load *db_load_create(struct db *db, bool new_tables, struct apapi_error *err)
+struct db_load *db_load_create(struct db *db, struct apapi_error *err)
 {
     struct db_load *load = calloc(1, sizeof *load);
 
@@ -246,7 +246,7 @@ struct db_load *db_load_create(struct db *db, bool new_tables, struct apapi_erro
     }
     load->db = db;
     load->first_id = -1;
-    if (db_lock(db, err) || db_tables_create(db, new_tables, err) || prepare_all(load, err)) {
+    if (db_lock(db, err) || db_tables_create(db, err) || prepare_all(load, err)) {
         db_load_destroy(load);
         return NULL;
     }

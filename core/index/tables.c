@@ -9,8 +9,6 @@
 #include "base/array.h"
 #include "record/fields.h"
 
-#define DB_OLDEST 2 /* the oldest version whose tables are known by name */
-
 #define DB_OF(form, type, name, member)                                                            \
     {                                                                                              \
         name, DB_FORM_##form, offsetof(type, member), sizeof(((type *)NULL)->member)               \
@@ -463,37 +461,7 @@ static int refuse_version(int64_t version, struct apapi_error *err)
 {
     return apapi_fail(err, ENOTSUP, "the database is of version %lld, this apapi knows %d%s",
                       (long long)version, DB_VERSION,
-                      version > DB_VERSION
-                          ? ""
-                          : ": apapi import --new-tables renames its tables and imports again");
-}
-
-/* Tables of older versions; their views would be in the way. */
-static const char *const old_views[] = {"apapi_jobs", "apapi_days"};
-static const char *const old_tables[] = {
-    "records", "timelines",  "regions", "shares", "domains",      "components", "events",
-    "jobs",    "stale_jobs", "files",   "hours",  "apapi_schema", "twins"};
-
-static int keep_old(struct db *db, int64_t version, struct apapi_error *err)
-{
-    char text[128];
-
-    for (size_t i = 0; i < COUNT_OF(old_views); i++) {
-        snprintf(text, sizeof text, "DROP VIEW IF EXISTS %s", old_views[i]);
-        if (db_exec(db, text, err)) {
-            return -1;
-        }
-    }
-    for (size_t i = 0; i < COUNT_OF(old_tables); i++) {
-        int there = db_has_table(db, old_tables[i], err);
-
-        snprintf(text, sizeof text, "ALTER TABLE %s RENAME TO v%lld_%s", old_tables[i],
-                 (long long)version, old_tables[i]);
-        if (there < 0 || (there && db_exec(db, text, err))) {
-            return -1;
-        }
-    }
-    return 0;
+                      version > DB_VERSION ? "" : ": import the records into a new one");
 }
 
 static int create_all(struct db *db, struct apapi_error *err)
@@ -521,21 +489,18 @@ static int create_all(struct db *db, struct apapi_error *err)
 
 /* Another import may have done it meanwhile. A user who may only add rows needs no right to create
  * tables that exist. */
-int db_tables_create(struct db *db, bool new_tables, struct apapi_error *err)
+int db_tables_create(struct db *db, struct apapi_error *err)
 {
     int64_t version = read_version(db, err);
 
     if (version < 0 || version == DB_VERSION) {
         return version < 0 ? -1 : 0;
     }
-    if (version > DB_VERSION || (version > 0 && (!new_tables || version < DB_OLDEST))) {
+    if (version > 0) {
         return refuse_version(version, err);
     }
-    if (db_begin(db, err) || (version = read_version(db, err)) < 0) {
-        return -1;
-    }
-    if (version < DB_VERSION &&
-        ((version > 0 && keep_old(db, version, err)) || create_all(db, err))) {
+    if (db_begin(db, err) || (version = read_version(db, err)) < 0 ||
+        (version == 0 && create_all(db, err))) {
         return -1;
     }
     return db_exec(db, "COMMIT", err);

@@ -81,10 +81,9 @@ void db_insert_write(FILE *sql, const struct db_table *table, size_t rows);
 
 /**
  * Create the tables in an empty database.
- * @param new_tables  tables of an older version are kept under other names
  * @return 0; -1 (ENOTSUP: tables of another version exist)
  */
-int db_tables_create(struct db *db, bool new_tables, struct apapi_error *err);
+int db_tables_create(struct db *db, struct apapi_error *err);
 
 /**
  * Check the tables before reading.

@@ -25,7 +25,7 @@ struct import {
     struct query query;
     unsigned threads; /* that decode records */
     const char *url;
-    bool dry_run, new_tables;
+    bool dry_run;
     struct db_load *load; /* NULL: a dry run */
     const char
         *folder; /* that is read, under the name stored in the database; NULL: nothing is stored */
@@ -54,10 +54,6 @@ static const struct option_row rows[] = {
     {'S', "starttime", "=T", "records that ended at T or later; all files of these days are read",
      TO_TEXT(struct import, query.from)},
     {'E', "endtime", "=T", "records that ended before T", TO_TEXT(struct import, query.to)},
-    {0, "new-tables", NULL,
-     "tables of an older version are kept under other names, and new ones\n"
-     "are made",
-     TO_FLAG(struct import, new_tables)},
     {0, "threads", " N", "threads that decode records; default: one per processor, at most 8",
      TO_CALL(set_threads)},
     {0, "dry-run", NULL, "read and count the records, without a database",
@@ -463,7 +459,7 @@ static int import_run(struct import *import)
                                : command_fail(COMMAND, "%s", err.text);
     }
     if (db) {
-        import->load = db_load_create(db, import->new_tables, &err);
+        import->load = db_load_create(db, &err);
         result = import->load ? 0 : -1;
     }
     result = result || load_all(import, &err);
