@@ -13,7 +13,7 @@
  * Databases of records, see docs/database.md. They hold each record's line as it stands, and
  * columns to select by. All functions that return int and take `err` return 0 or the documented
  * value, or -1 with errno EIO (refused by the database, or connection lost), ENOMEM. One thread at
- * a time, but for batches.
+ * a time.
  */
 
 struct db;
@@ -120,7 +120,7 @@ int own_index_serve(struct own_index *index, struct apapi_scan *scan,
 
 #define DB_FOLDER_SIZE 480 /* bytes of an accounting folder's path */
 
-/** Loads records (opaque). Only one thread at a time uses it; any thread fills batches. */
+/** Loads records (opaque). */
 struct db_load;
 
 struct db_load_counts {
@@ -140,30 +140,9 @@ struct db_load *db_load_create(struct db *db, struct apapi_error *err);
 /** Free. Uncommitted data are lost when the database is closed. NULL is allowed. */
 void db_load_destroy(struct db_load *load);
 
-/** Records that wait to be written (opaque). Everything is copied. Each is used by one thread at a
- * time. */
-struct db_batch;
-
-/** @return an empty batch; free it with db_batch_destroy(). NULL with ENOMEM. */
-struct db_batch *db_batch_create(struct apapi_error *err);
-
-/** NULL is allowed. errno is preserved. */
-void db_batch_destroy(struct db_batch *batch);
-
-/** Add a record, decoded from `line`, to a batch that is not full. 0; -1 with ENOMEM: it cannot be
- * written any more. */
-int db_batch_add(struct db_batch *batch, const struct apapi_record *record, const char *line,
-                 size_t size);
-
-/** Note how far a file of a folder was read. It is written together with the records before. */
-void db_batch_note(struct db_batch *batch, const char *folder, const struct apapi_scan_file *file,
-                   uint64_t offset);
-
-/** @return whether it must be written before more is added. */
-bool db_batch_full(const struct db_batch *batch);
-
-/** Write a batch, each record once, and empty it. Commits from time to time. */
-int db_load_batch(struct db_load *load, struct db_batch *batch, struct apapi_error *err);
+/** Add a record, decoded from `line`, once. Everything is copied. Commits from time to time. */
+int db_load_record(struct db_load *load, const struct apapi_record *record, const char *line,
+                   size_t size, struct apapi_error *err);
 
 /** @return how many bytes of an accounting file were loaded; 0: none; -1 with errno */
 int64_t db_load_offset(struct db_load *load, const char *folder, const struct apapi_scan_file *file,

@@ -17,107 +17,10 @@
 #include "record/record.h"
 #include "sum/sum.h"
 
-#define TRANSACTION 50000   /* records per transaction */
-#define SUMS_SIZE 0x1400000 /* less, if what is kept of them takes so much [bytes] */
-#define JOBS_AT_ONCE 10000  /* in a transaction */
-
-/* --- batches: decoded records with their lines, which are loaded at once ---------------------- */
-
-#define BATCH_TEXT 0x40000 /* a batch is full from here on [bytes] */
-#define BATCH_FILES 64
-
-/** How far a file was read. */
-struct batch_file {
-    char folder[DB_FOLDER_SIZE + 1], day[12], name[256];
-    uint64_t offset;
-};
-
-struct db_batch {
-    struct db_record records[DB_ROWS_MAX];
-    size_t line_at[DB_ROWS_MAX];         /* in `text` */
-    uint32_t curves_at[DB_ROWS_MAX + 1]; /* in `sums` */
-    size_t count;
-    char *text;
-    size_t text_size, text_room;
-    struct sum_store sums; /* its pieces are the records */
-    struct batch_file files[BATCH_FILES];
-    size_t file_count;
-};
-
-struct db_batch *db_batch_create(struct apapi_error *err)
-{
-    struct db_batch *batch = calloc(1, sizeof *batch);
-
-    if (!batch) {
-        apapi_fail(err, ENOMEM, "no memory");
-    }
-    return batch;
-}
-
-void db_batch_destroy(struct db_batch *batch)
-{
-    int saved = errno;
-
-    if (batch) {
-        free(batch->text);
-        sum_free(&batch->sums);
-        free(batch);
-    }
-    errno = saved;
-}
-
-bool db_batch_full(const struct db_batch *batch)
-{
-    return batch->count == DB_ROWS_MAX || batch->file_count == BATCH_FILES ||
-           batch->text_size >= BATCH_TEXT;
-}
-
-int db_batch_add(struct db_batch *batch, const struct apapi_record *record, const char *line,
-                 size_t size)
-{
-    const struct apapi_measurement *m = &record->measurement;
-    struct db_record *row = &batch->records[batch->count];
-
-    if (array_extend(&batch->text, batch->text_size, size, &batch->text_room, 1) ||
-        sum_add(&batch->sums, record, NULL)) {
-        return -1;
-    }
-    memcpy(batch->text + batch->text_size, line, size);
-    *row = (struct db_record){.who = record->id,
-                              .complete = record->complete,
-                              .start_ns = m->start_unix_ns,
-                              .end_ns = record_end_ns(m),
-                              .elapsed_s = (double)m->elapsed_ns / 1e9,
-                              .energy_j = apapi_measurement_total_j(m),
-                              .uncertainty_j = apapi_record_uncertainty_j(m),
-                              .mean_w = apapi_measurement_total_w(m),
-                              .line.size = size};
-    timestamp_day(row->day, sizeof row->day, row->end_ns);
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        row->domains_j[d] = m->domains[d].measured ? m->domains[d].energy_j : NAN;
-    }
-    batch->line_at[batch->count++] = batch->text_size;
-    batch->curves_at[batch->count] = (uint32_t)batch->sums.curve_count;
-    batch->text_size += size;
-    return 0;
-}
-
-static struct batch_file batch_file(const char *folder, const struct apapi_scan_file *file,
-                                    uint64_t offset)
-{
-    struct batch_file note = {.offset = offset};
-
-    snprintf(note.folder, sizeof note.folder, "%s", folder);
-    snprintf(note.day, sizeof note.day, "%s", file->day);
-    snprintf(note.name, sizeof note.name, "%s", file->name);
-    return note;
-}
-
-void db_batch_note(struct db_batch *batch, const char *folder, const struct apapi_scan_file *file,
-                   uint64_t offset)
-{
-    batch->files[batch->file_count++] = batch_file(folder, file, offset);
-}
+#define TRANSACTION 50000    /* records per transaction */
+#define SUMS_SIZE 0x1400000  /* less, if what is kept of them takes so much [bytes] */
+#define JOBS_AT_ONCE 10000   /* in a transaction */
+#define WAITING_TEXT 0x40000 /* of lines that are written at once, or somewhat more [bytes] */
 
 /* --- statements ----------------------------------------------------------------------------- */
 
@@ -191,6 +94,17 @@ struct load_part {
     bool replaced; /* another one of its identity does not count any more */
 };
 
+/* Records that are written at once. */
+struct load_waiting {
+    struct db_record records[DB_ROWS_MAX];
+    struct load_part parts[DB_ROWS_MAX];
+    size_t line_at[DB_ROWS_MAX]; /* in `text` */
+    size_t count;
+    char *text;
+    size_t text_size, text_room;
+    size_t domain_at; /* of the first one, in the store */
+};
+
 struct db_load {
     struct db *db;
     bool begun;
@@ -201,12 +115,14 @@ struct db_load {
     int64_t found[2];          /* by load_find() */
     int64_t last_id, first_id; /* first_id: the last one before this import; -1: not known */
     size_t in_transaction;
+    struct load_waiting waiting;
     struct sum_store sums; /* of this transaction, or of a job while it is added up again */
     struct load_part *parts;
     size_t part_count, part_room;
     FILE *curves;
-    bool curves_lost;  /* of this transaction */
-    int64_t job_count; /* added up */
+    uint64_t curve_count; /* in it [floats]; those of waiting records are in the store */
+    bool curves_lost;     /* of this transaction */
+    int64_t job_count;    /* added up */
 };
 
 /* @return a statement that adds so many rows; NULL on error. */
@@ -266,6 +182,7 @@ void db_load_destroy(struct db_load *load)
         }
         sum_free(&load->sums);
         free(load->parts);
+        free(load->waiting.text);
         if (load->curves) {
             fclose(load->curves);
         }
@@ -432,11 +349,32 @@ static int add_part(struct db_load *load, const struct apapi_identity *who, stru
     return 0;
 }
 
-/* @param parts  where the records are */
+/* Put the curves of waiting records at the end of the file. Without room for them, jobs are added
+ * up from the lines. */
+static void keep_curves(struct db_load *load)
+{
+    struct sum_store *sums = &load->sums;
+    size_t size = sums->curve_count * sizeof *sums->curves;
+
+    if (size == 0) {
+        return;
+    }
+    load->curves = load->curves ? load->curves : tmpfile();
+    load->curves_lost = load->curves_lost || !load->curves ||
+                        pwrite(fileno(load->curves), sums->curves, size,
+                               (off_t)(load->curve_count * sizeof *sums->curves)) != (ssize_t)size;
+    for (size_t d = load->waiting.domain_at; d < sums->domain_count; d++) {
+        sums->domains[d].curve +=
+            sums->domains[d].curve == SUM_NO_CURVE ? 0 : (uint32_t)load->curve_count;
+    }
+    load->curve_count += sums->curve_count;
+    sums->curve_count = 0;
+}
+
 static int load_records(struct db_load *load, struct db_record *records, size_t count,
                         const struct load_part *parts, struct apapi_error *err)
 {
-    int64_t added = count ? insert_records(load, records, count, err) : 0;
+    int64_t added = insert_records(load, records, count, err);
 
     for (size_t i = 0; i < count && added >= 0; i++) {
         struct load_part part = parts[i];
@@ -460,120 +398,89 @@ static int load_records(struct db_load *load, struct db_record *records, size_t 
     return added < 0 ? -1 : 0;
 }
 
-/* Add the pieces of a batch. Their curves will be behind those that there are. */
-static int move_pieces(struct sum_store *sums, const struct sum_store *from)
+static int write_waiting(struct db_load *load, struct apapi_error *err)
 {
-    if (array_extend(&sums->pieces, sums->piece_count, from->piece_count + 1, &sums->piece_room,
-                     sizeof *sums->pieces) ||
-        array_extend(&sums->domains, sums->domain_count, from->domain_count + 1, &sums->domain_room,
-                     sizeof *sums->domains)) {
-        return -1;
-    }
-    for (size_t i = 0; i < from->piece_count; i++) {
-        struct sum_piece piece = from->pieces[i];
-        uint32_t *const texts[] = {&piece.cluster, &piece.node, &piece.step, &piece.boot,
-                                   &piece.reason};
-
-        for (size_t t = 0; t < COUNT_OF(texts); t++) {
-            if (*texts[t] != POOL_NONE &&
-                (*texts[t] = pool_put(&sums->texts, pool_text(&from->texts, *texts[t]))) ==
-                    POOL_NONE) {
-                return -1;
-            }
-        }
-        piece.domain_at += (uint32_t)sums->domain_count;
-        sums->pieces[sums->piece_count + i] = piece;
-    }
-    for (size_t i = 0; i < from->domain_count; i++) {
-        struct sum_domain domain = from->domains[i];
-
-        domain.curve += domain.curve == SUM_NO_CURVE ? 0 : (uint32_t)sums->curve_count;
-        sums->domains[sums->domain_count + i] = domain;
-    }
-    sums->piece_count += from->piece_count;
-    sums->domain_count += from->domain_count;
-    sums->curve_count += from->curve_count;
-    return 0;
-}
-
-/* Keep a batch's pieces in memory and its curves in the file. Without room for them, jobs are added
- * up from the lines. @param parts  result: where the records are */
-static int keep_sums(struct db_load *load, struct db_batch *batch, struct load_part *parts)
-{
-    const struct sum_store *from = &batch->sums;
-    struct sum_store *sums = &load->sums;
-    size_t at = sums->curve_count * sizeof *from->curves;
-    size_t size = from->curve_count * sizeof *from->curves;
-
-    for (size_t i = 0; i < batch->count; i++) {
-        parts[i] =
-            (struct load_part){.piece = (uint32_t)(sums->piece_count + i),
-                               .curves_at = (uint32_t)sums->curve_count + batch->curves_at[i],
-                               .curve_count = batch->curves_at[i + 1] - batch->curves_at[i]};
-    }
-    if (size > 0 && !load->curves) {
-        load->curves = tmpfile();
-    }
-    load->curves_lost = load->curves_lost ||
-                        (size > 0 && (!load->curves || pwrite(fileno(load->curves), from->curves,
-                                                              size, (off_t)at) != (ssize_t)size));
-    if (move_pieces(sums, from)) {
-        return -1;
-    }
-    sum_free(&batch->sums);
-    return 0;
-}
-
-static int note_file(struct db_load *load, const struct batch_file *file, struct apapi_error *err)
-{
-    const struct db_value values[] = {db_text(file->folder), db_text(file->day),
-                                      db_text(file->name), db_integer((int64_t)file->offset)};
-
-    return load_run(load, FORGET_FILE, values, 3, err) || load_run(load, NOTE_FILE, values, 4, err)
-               ? -1
-               : 0;
-}
-
-int db_load_batch(struct db_load *load, struct db_batch *batch, struct apapi_error *err)
-{
+    struct load_waiting *waiting = &load->waiting;
     const size_t rows = db_dialect(load->db)->rows;
-    struct load_part parts[DB_ROWS_MAX];
 
-    for (size_t i = 0; i < batch->count; i++) {
-        batch->records[i].line.text = batch->text + batch->line_at[i];
-    }
-    if (batch->count == 0 && batch->file_count == 0) {
+    if (waiting->count == 0) {
         return 0;
     }
+    keep_curves(load);
+    for (size_t i = 0; i < waiting->count; i++) {
+        waiting->records[i].line.text = waiting->text + waiting->line_at[i];
+    }
+    for (size_t i = 0; i < waiting->count; i += rows) {
+        size_t count = waiting->count - i < rows ? waiting->count - i : rows;
+
+        if (load_records(load, waiting->records + i, count, waiting->parts + i, err)) {
+            return -1;
+        }
+    }
+    waiting->count = waiting->text_size = 0;
+    return 0;
+}
+
+static struct db_record row_of(const struct apapi_record *record, size_t size)
+{
+    const struct apapi_measurement *m = &record->measurement;
+    struct db_record row = {.who = record->id,
+                            .complete = record->complete,
+                            .start_ns = m->start_unix_ns,
+                            .end_ns = record_end_ns(m),
+                            .elapsed_s = (double)m->elapsed_ns / 1e9,
+                            .energy_j = apapi_measurement_total_j(m),
+                            .uncertainty_j = apapi_record_uncertainty_j(m),
+                            .mean_w = apapi_measurement_total_w(m),
+                            .line.size = size};
+
+    timestamp_day(row.day, sizeof row.day, row.end_ns);
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        row.domains_j[d] = m->domains[d].measured ? m->domains[d].energy_j : NAN;
+    }
+    return row;
+}
+
+int db_load_record(struct db_load *load, const struct apapi_record *record, const char *line,
+                   size_t size, struct apapi_error *err)
+{
+    struct load_waiting *waiting = &load->waiting;
+    struct sum_store *sums = &load->sums;
+    struct load_part *part = &waiting->parts[waiting->count];
+    size_t curves = sums->curve_count;
+
     if (load_begin(load, err)) {
         return -1;
     }
-    if (keep_sums(load, batch, parts)) {
+    waiting->domain_at = waiting->count ? waiting->domain_at : sums->domain_count;
+    *part = (struct load_part){.piece = (uint32_t)sums->piece_count,
+                               .curves_at = (uint32_t)(load->curve_count + curves)};
+    if (array_extend(&waiting->text, waiting->text_size, size, &waiting->text_room, 1) ||
+        sum_add(sums, record, NULL)) {
         return apapi_fail(err, ENOMEM, "no memory");
     }
-    for (size_t i = 0; i < batch->count; i += rows) {
-        size_t count = batch->count - i < rows ? batch->count - i : rows;
-
-        if (load_records(load, batch->records + i, count, parts + i, err)) {
-            return -1;
-        }
+    part->curve_count = (uint32_t)(sums->curve_count - curves);
+    memcpy(waiting->text + waiting->text_size, line, size);
+    waiting->records[waiting->count] = row_of(record, size);
+    waiting->line_at[waiting->count++] = waiting->text_size;
+    waiting->text_size += size;
+    if (waiting->count < DB_ROWS_MAX && waiting->text_size < WAITING_TEXT) {
+        return 0;
     }
-    for (size_t i = 0; i < batch->file_count; i++) {
-        if (note_file(load, &batch->files[i], err)) {
-            return -1;
-        }
-    }
-    batch->count = batch->text_size = batch->file_count = 0;
-    return commit_if_due(load, err);
+    return write_waiting(load, err) || commit_if_due(load, err) ? -1 : 0;
 }
 
 int db_load_note(struct db_load *load, const char *folder, const struct apapi_scan_file *file,
                  uint64_t offset, struct apapi_error *err)
 {
-    const struct batch_file note = batch_file(folder, file, offset);
+    const struct db_value values[] = {db_text(folder), db_text(file->day), db_text(file->name),
+                                      db_integer((int64_t)offset)};
 
-    return load_begin(load, err) || note_file(load, &note, err) || commit_if_due(load, err) ? -1
-                                                                                            : 0;
+    return load_begin(load, err) || write_waiting(load, err) ||
+                   load_run(load, FORGET_FILE, values, 3, err) ||
+                   load_run(load, NOTE_FILE, values, 4, err) || commit_if_due(load, err)
+               ? -1
+               : 0;
 }
 
 int64_t db_load_offset(struct db_load *load, const char *folder, const struct apapi_scan_file *file,
@@ -619,50 +526,41 @@ static int write_job(struct db_load *load, struct db_job *row, const struct apap
     return load_run(load, ADD_JOB, load->values, db_row(&db_jobs, row, load->values), err);
 }
 
-/* A part with what the parts are sorted by. */
-struct load_entry {
-    const struct load_part *part;
-    const struct sum_piece *piece;
-    const char *cluster, *node, *step;
-};
-
-static int load_compare_entries(const void *left, const void *right)
+static const struct sum_piece *piece_of(const struct db_load *load, const struct load_part *part)
 {
-    const struct load_entry *a = left, *b = right;
-    int order = COMPARE(a->piece->job, b->piece->job);
-
-    order = order ? order : strcmp(a->cluster, b->cluster);
-    order = order ? order : COMPARE(a->part->uid, b->part->uid);
-    order = order ? order : strcmp(a->node, b->node);
-    order = order ? order : COMPARE(a->piece->start_ns, b->piece->start_ns);
-    return order ? order : strcmp(a->step, b->step);
+    return &load->sums.pieces[part->piece];
 }
 
-/* @return the parts by job and user, for free(); NULL: no memory */
-static struct load_entry *sort_parts(const struct db_load *load)
+static int load_compare_texts(const struct db_load *load, uint32_t a, uint32_t b)
 {
-    const struct pool *texts = &load->sums.texts;
-    size_t count = load->part_count;
-    struct load_entry *entries = calloc(count + 1, sizeof *entries);
-
-    for (size_t i = 0; i < count && entries; i++) {
-        const struct load_part *part = &load->parts[i];
-        const struct sum_piece *piece = &load->sums.pieces[part->piece];
-
-        entries[i] =
-            (struct load_entry){part, piece, pool_text(texts, piece->cluster),
-                                pool_text(texts, piece->node), pool_text(texts, piece->step)};
-    }
-    if (entries) {
-        qsort(entries, count, sizeof *entries, load_compare_entries);
-    }
-    return entries;
+    return a == b ? 0 : strcmp(pool_text(&load->sums.texts, a), pool_text(&load->sums.texts, b));
 }
 
-static struct apapi_identity identity_of(const struct pool *texts, const struct load_entry *entry)
+/* By job and user. */
+static int load_compare_parts(const void *left, const void *right, void *context)
 {
-    const struct load_part *part = entry->part;
-    struct apapi_identity who = {.job = entry->piece->job,
+    const struct db_load *load = context;
+    const struct load_part *a = left, *b = right;
+    const struct sum_piece *x = piece_of(load, a), *y = piece_of(load, b);
+    int order = COMPARE(x->job, y->job);
+
+    order = order ? order : load_compare_texts(load, x->cluster, y->cluster);
+    order = order ? order : COMPARE(a->uid, b->uid);
+    order = order ? order : load_compare_texts(load, x->node, y->node);
+    order = order ? order : COMPARE(x->start_ns, y->start_ns);
+    return order ? order : load_compare_texts(load, x->step, y->step);
+}
+
+static void sort_parts(struct db_load *load)
+{
+    if (load->part_count > 0) {
+        qsort_r(load->parts, load->part_count, sizeof *load->parts, load_compare_parts, load);
+    }
+}
+
+static struct apapi_identity identity_of(const struct db_load *load, const struct load_part *part)
+{
+    struct apapi_identity who = {.job = piece_of(load, part)->job,
                                  .array_job = part->array_job,
                                  .array_task = part->array_task,
                                  .het_job = part->het_job,
@@ -671,21 +569,21 @@ static struct apapi_identity identity_of(const struct pool *texts, const struct 
 
     for (size_t i = 0; i < COUNT_OF(part_texts); i++) {
         snprintf((char *)&who + part_texts[i].offset, part_texts[i].size, "%s",
-                 pool_text(texts, part->texts[i]));
+                 pool_text(&load->sums.texts, part->texts[i]));
     }
     return who;
 }
 
 /* Read the curves of these records. @return 0; -1 with errno */
-static int read_curves(struct db_load *load, const struct load_entry *entries, size_t count)
+static int read_curves(struct db_load *load, const struct load_part *parts, size_t count)
 {
     struct sum_store *sums = &load->sums;
     size_t used = 0;
 
     for (size_t i = 0; i < count; i++) {
-        const struct load_part *part = entries[i].part;
+        const struct load_part *part = &parts[i];
         size_t size = part->curve_count * sizeof *sums->curves;
-        struct sum_domain *domains = sums->domains + entries[i].piece->domain_at;
+        struct sum_domain *domains = sums->domains + piece_of(load, part)->domain_at;
         ssize_t got;
 
         if (size == 0) {
@@ -701,7 +599,7 @@ static int read_curves(struct db_load *load, const struct load_entry *entries, s
             errno = got < 0 ? errno : EIO;
             return -1;
         }
-        for (size_t d = 0; d < entries[i].piece->domain_count; d++) {
+        for (size_t d = 0; d < piece_of(load, part)->domain_count; d++) {
             domains[d].curve +=
                 domains[d].curve == SUM_NO_CURVE ? 0 : (uint32_t)used - part->curves_at;
         }
@@ -712,10 +610,10 @@ static int read_curves(struct db_load *load, const struct load_entry *entries, s
 
 /* Add up the records of a job and user. Slurm's values have precedence over the step's environment.
  */
-static int add_up_user(struct db_load *load, const struct load_entry *entries, size_t count,
+static int add_up_user(struct db_load *load, const struct load_part *parts, size_t count,
                        struct apapi_error *err)
 {
-    struct db_job row = {.uid = entries->part->uid};
+    struct db_job row = {.uid = parts->uid};
     uint32_t *pieces = calloc(count, sizeof *pieces);
     struct sum_entries list = {NULL, 0};
     struct apapi_job_total total;
@@ -723,11 +621,11 @@ static int add_up_user(struct db_load *load, const struct load_entry *entries, s
     int result = -1;
 
     for (size_t i = 0; i < count && pieces; i++) {
-        pieces[i] = entries[i].part->piece;
-        best = entries[i].part->verified && !entries[best].part->verified ? i : best;
+        pieces[i] = parts[i].piece;
+        best = parts[i].verified && !parts[best].verified ? i : best;
     }
-    row.who = identity_of(&load->sums.texts, &entries[best]);
-    if (!pieces || read_curves(load, entries, count) ||
+    row.who = identity_of(load, &parts[best]);
+    if (!pieces || read_curves(load, parts, count) ||
         sum_gather(&load->sums, pieces, count, &list) || sum_total(&load->sums, &list, &total)) {
         apapi_fail(err, errno, "the totals of jobs: %s", strerror(errno));
     } else {
@@ -738,26 +636,28 @@ static int add_up_user(struct db_load *load, const struct load_entry *entries, s
     return result;
 }
 
-/* @return how many entries are of the first one's job, or also of its user */
-static size_t same_entries(const struct load_entry *entries, size_t count, bool user)
+/* @return how many parts are of the first one's job, or also of its user */
+static size_t same_parts(const struct db_load *load, const struct load_part *parts, size_t count,
+                         bool user)
 {
+    const struct sum_piece *first = piece_of(load, parts);
     size_t same = 1;
 
-    while (same < count && entries[same].piece->job == entries->piece->job &&
-           entries[same].piece->cluster == entries->piece->cluster &&
-           (!user || entries[same].part->uid == entries->part->uid)) {
+    while (same < count && piece_of(load, &parts[same])->job == first->job &&
+           piece_of(load, &parts[same])->cluster == first->cluster &&
+           (!user || parts[same].uid == parts->uid)) {
         same++;
     }
     return same;
 }
 
 /* A number may have been several users': each has a row. */
-static int add_up_job(struct db_load *load, const struct load_entry *entries, size_t count,
+static int add_up_job(struct db_load *load, const struct load_part *parts, size_t count,
                       struct apapi_error *err)
 {
     for (size_t i = 0, same; i < count; i += same) {
-        same = same_entries(entries + i, count - i, true);
-        if (add_up_user(load, entries + i, same, err)) {
+        same = same_parts(load, parts + i, count - i, true);
+        if (add_up_user(load, parts + i, same, err)) {
             return -1;
         }
     }
@@ -768,6 +668,7 @@ static void forget_parts(struct db_load *load)
 {
     sum_free(&load->sums);
     load->part_count = 0;
+    load->curve_count = 0;
     load->curves_lost = false;
 }
 
@@ -775,10 +676,12 @@ static void forget_parts(struct db_load *load)
  */
 
 /* Add up the records of one job, or note it, if the database has others of it. */
-static int settle_job(struct db_load *load, const struct load_entry *entries, size_t count,
+static int settle_job(struct db_load *load, const struct load_part *parts, size_t count,
                       struct apapi_error *err)
 {
-    const struct db_value key[] = {db_integer(entries->piece->job), db_text(entries->cluster)};
+    const struct sum_piece *piece = piece_of(load, parts);
+    const struct db_value key[] = {db_integer(piece->job),
+                                   db_text(pool_text(&load->sums.texts, piece->cluster))};
     const struct db_value stale[] = {key[1], key[0]};
     int got = load_find(load, JOB_STANDS, key, COUNT_OF(key), err);
     bool replaced = false, whole, of_import;
@@ -788,7 +691,7 @@ static int settle_job(struct db_load *load, const struct load_entry *entries, si
         return -1;
     }
     for (size_t i = 0; i < count; i++) {
-        replaced = replaced || entries[i].part->replaced;
+        replaced = replaced || parts[i].replaced;
     }
     whole = !replaced && !load->curves_lost && load->found[0] == (int64_t)count;
     of_import = !replaced && load->found[1] > load->first_id;
@@ -797,24 +700,22 @@ static int settle_job(struct db_load *load, const struct load_entry *entries, si
         return -1;
     }
     load->job_count += whole ? 1 : -(int64_t)(known > 0 && of_import); /* it was counted before */
-    return whole ? add_up_job(load, entries, count, err) : 0;
+    return whole ? add_up_job(load, parts, count, err) : 0;
 }
 
 static int load_commit(struct db_load *load, struct apapi_error *err)
 {
-    struct load_entry *entries;
     int result;
 
     if (!load->begun) {
         return 0;
     }
-    entries = sort_parts(load);
-    result = entries ? 0 : apapi_fail(err, ENOMEM, "no memory");
-    for (size_t i = 0, same; entries && i < load->part_count && result == 0; i += same) {
-        same = same_entries(entries + i, load->part_count - i, false);
-        result = settle_job(load, entries + i, same, err);
+    result = write_waiting(load, err);
+    sort_parts(load);
+    for (size_t i = 0, same; i < load->part_count && result == 0; i += same) {
+        same = same_parts(load, load->parts + i, load->part_count - i, false);
+        result = settle_job(load, load->parts + i, same, err);
     }
-    free(entries);
     forget_parts(load);
     load->begun = false;
     load->in_transaction = 0;
@@ -843,7 +744,6 @@ static int renew_job(struct db_load *load, const struct db_value key[2], struct 
 {
     struct db_statement *lines = load->statements[JOB_RECORDS];
     int got = db_first(lines, key, 2, err);
-    struct load_entry *entries = NULL;
 
     for (; got > 0; got = got < 0 ? -1 : db_step(lines, err)) {
         const struct db_value line = db_column(lines, 0);
@@ -851,17 +751,14 @@ static int renew_job(struct db_load *load, const struct db_value key[2], struct 
         got = add_line(load, &line) ? apapi_fail(err, ENOMEM, "no memory") : got;
     }
     db_end(lines);
-    if (got == 0 && !(entries = sort_parts(load))) {
-        got = apapi_fail(err, ENOMEM, "no memory");
-    }
     if (got == 0) {
+        sort_parts(load);
         got = load_run(load, FORGET_JOB, key, 2, err) ||
-                      add_up_job(load, entries, load->part_count, err) ||
+                      add_up_job(load, load->parts, load->part_count, err) ||
                       load_run(load, RENEWED, key, 2, err)
                   ? -1
                   : 0;
     }
-    free(entries);
     forget_parts(load);
     return got;
 }

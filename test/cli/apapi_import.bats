@@ -196,7 +196,7 @@ check_twins() {
     "$BATS_TEST_DIRNAME/../bench/make_records" acct 12000 12000 2
     url=sqlite:db
     ask() { sqlite3 db "$1"; }
-    tells 0 '12000 records added, 0 replaced, 0 known; 3000 jobs added up' import --threads 1 --db "$url" --acct-dir acct
+    tells 0 '12000 records added, 0 replaced, 0 known; 3000 jobs added up' import --db "$url" --acct-dir acct
     [[ $(ask "select count(*), sum(records), min(nodes) from apapi_jobs") == '3000|12000|2' ]]
     check_totals
 }
@@ -408,7 +408,7 @@ connected_to_postgres() { [[ $(psql_apapi "select count(*) from pg_stat_activity
 
 @test "wrong usage" {
     for arguments in '' '--db' '--db nonsense f' '--db sqlite: f' '--db mysql://host f' '--db mysql://u:secret@h/d f' \
-        '--db mysql://h:0/d f' '--db mysql:///d?wrong=1 f' '--db postgresql://host f' '--db postgresql://u:secret@h/d f' '--db postgresql://h/d?password=secret f' '--db sqlite:f -S nonsense f' '--db sqlite:f --threads 0 f' \
+        '--db mysql://h:0/d f' '--db mysql:///d?wrong=1 f' '--db postgresql://host f' '--db postgresql://u:secret@h/d f' '--db postgresql://h/d?password=secret f' '--db sqlite:f -S nonsense f' \
         '--db sqlite:f --acct-dir d f' '--nope'; do
         # shellcheck disable=SC2086 # words
         run -2 import $arguments
