@@ -94,6 +94,56 @@ fill & fill & fill & fill" "start_timeout=200ms stop_timeout=300ms"
     done
 }
 
+@test "the sampler does not listen" {
+    for script in 'exec sleep 1020' 'exec 3>&-; exec sleep 1020' 'kill -STOP $$'; do
+        sampler_is $'#!/bin/sh\n'"$script" "start_timeout=200ms stop_timeout=300ms"
+        tells 3 '*no record (*' as_alice srun -N1 --apapi=rapl sh -c 'exit 3'
+        eventually no_sleepers
+    done
+}
+
+# Steps at the same time, their samplers killed one after the other at random: five in each round while
+# the programs cannot end, five at any moment thereafter.
+# bats test_tags=long
+@test "the sampler is killed at 20 random moments: the step ends with its own status, one line tells" {
+    export RANDOM_SEED=${RANDOM_SEED:-$RANDOM}
+    RANDOM=$RANDOM_SEED
+    echo "RANDOM_SEED=$RANDOM_SEED"
+    killed=0
+    for round in 1 2; do
+        steps=()
+        for number in {0..9}; do
+            as_alice srun -N1 -n1 -w n1 --overcommit --overlap --apapi=rapl \
+                sh -c 'echo out; until [ -e '"$APAPI_CLUSTER_DIR/killed$round"' ]; do sleep 0.1; done; exit 3' \
+                >"$BATS_TEST_TMPDIR/out$number" 2>"$BATS_TEST_TMPDIR/err$number" 3>&- &
+            steps+=($!)
+        done
+        "$repository/scripts/cluster" on n1 bash -c "RANDOM=$RANDOM; killed=$APAPI_CLUSTER_DIR/killed$round"'
+            for moment in {1..10}; do
+                until pgrep -r D,R,S -x apapi-sampler; do sleep 0.01; done
+                sleep 0.0$((RANDOM % 10))$((RANDOM % 10))
+                kill -KILL "$(pgrep -r D,R,S -x apapi-sampler | shuf -n 1)"
+                [[ $moment != 5 ]] || touch $killed
+            done >/dev/null 2>&1' 3>&- &
+        killer=$!
+        for number in {0..9}; do
+            status=0
+            wait "${steps[number]}" || status=$?
+            error=$(<"$BATS_TEST_TMPDIR/err$number")
+            echo "round $round step $number: status $status, $error"
+            [[ $status -eq 3 && $(<"$BATS_TEST_TMPDIR/out$number") == out ]]
+            # killed before its last word: told so; else a whole table
+            [[ $(grep -cE 'n1: no record|^ *covered [0-9]' <<<"$error") -eq 1 ]]
+            [[ $error != *'no record'* ]] || killed=$((killed + 1))
+        done
+        # some samplers may have been too quick for it
+        kill "$killer" 2>/dev/null || true
+        wait "$killer" || true
+    done
+    echo "$killed killed before their last word"
+    ((killed >= 10))
+}
+
 @test "the sampler crashes while it measures" {
     crash=$APAPI_CLUSTER_DIR/crash
     sampler_is "$(shimmed_sampler "SHIM_CRASH=$crash")"
