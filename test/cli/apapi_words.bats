@@ -4,7 +4,10 @@
 
 load report_common
 
-@test "--by takes a list of what fits together" {
+@test "--by takes a list of what fits together; -X is --by=job" {
+    record 51 0 n2 0 10 100
+    record 51 1 n2 10 10 100
+    [[ $(cells jobid,steps --by step -X) == "51|2" ]]
     tells 2 '*--by=user,node: valid are job, step, node, or a list of user, account, partition, qos, cluster and day*' report --by user,node
     tells 2 '*user is listed twice*' report --by user,user
     run -2 report --by user,

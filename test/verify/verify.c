@@ -52,6 +52,7 @@ static const struct option_table table = {
             "Measure simulated meters whose true energy is known, and print for each kind of runs\n"
             "(\"ensemble\") a line of JSON: how often the uncertainty covers the error.\n"
             "test/history/coverage makes a table of it.\n",
+    .foot = "",
     .column = 23,
     .rows = rows};
 

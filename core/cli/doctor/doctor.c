@@ -442,7 +442,6 @@ static const struct remedy {
      "is enough: host, user and password_file in section [ipmi]"},
     {"ipmi", "ipmi", NULL, ENOSYS, ANYWHERE, "install FreeIPMI (Debian: libfreeipmi17)"},
     {"ipmi", "papi", NULL, 0, ANYWHERE, NULL},
-    {"nvml", "papi", NULL, ENOENT, ANYWHERE, NULL},
     {"nvml", NULL, NULL, EACCES, ANYWHERE,
      "as root: chmod a+rw /dev/nvidiactl /dev/nvidia[0-9]*, for good by the module's option "
      "NVreg_DeviceFileMode=0666 in /etc/modprobe.d"},

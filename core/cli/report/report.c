@@ -363,6 +363,7 @@ static const struct option_row rows[] = {
      "job, step, node, or a list of user, account, partition, qos,\n"
      "cluster and day",
      TO_CALL(set_by)},
+    {'X', "allocations", NULL, "the same as --by=job", TO_CALL(set_by)},
     {'o', "format", "=FIELD[%WIDTH],...", "columns; --helpformat lists them",
      TO_TEXT(struct report, format_text)},
     {0, "helpformat", NULL, NULL, TO_FLAG(struct report, help_format)},
