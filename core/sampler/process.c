@@ -168,9 +168,9 @@ size_t log_lost(void)
 /*
  * For reading meters, and for the site's folders.
  *
- * SYS_RAWIO: /dev/cpu/N/msr, FreeIPMI's own drivers. PERFMON and SYS_ADMIN: performance events, and
- * what vendors' drivers have for administrators only. DAC_OVERRIDE: folders, devices and slurm.conf
- * that belong to another system user.
+ * SYS_RAWIO: /dev/cpu/N/msr. PERFMON and SYS_ADMIN: performance events, and what vendors' drivers
+ * have for administrators only. DAC_OVERRIDE: folders, devices and slurm.conf that belong to
+ * another system user.
  */
 static const uint64_t capabilities_measure = CAPABILITY(CAP_SYS_RAWIO) | CAPABILITY(CAP_SYS_ADMIN) |
                                              CAPABILITY(CAP_PERFMON) | CAPABILITY(CAP_DAC_OVERRIDE);
