@@ -39,20 +39,20 @@ static void usercopy_write(const char *dir, const struct apapi_identity *id, int
 #define RECOVER_MAX 256 /* records that one run handles */
 
 /*
- * It may be there already: of lines of one record, readers take one. So it is appended once, also
- * if it cannot be synced.
+ * It may be there already: of lines of one record, readers take one. Where it cannot be synced,
+ * what was appended may never be on the disk: it stays in the spool, and is appended again later.
  */
 static int recover_write_line(const struct step *step, const struct apapi_record *record,
                               const char *line, struct apapi_error *err)
 {
     int64_t end_ns = record_end_ns(&record->measurement);
-    struct apapi_error unsynced;
 
     if (apapi_store_append(step->config.acct_dir, step->id.node, end_ns, line, err)) {
         return -1;
     }
-    if (apapi_store_sync(step->config.acct_dir, step->id.node, end_ns, &unsynced)) {
-        log_write(LOG_ERR, "spool: %s", unsynced.text);
+    if (apapi_store_sync(step->config.acct_dir, step->id.node, end_ns, err)) {
+        log_write(LOG_ERR, "spool: %s", err->text);
+        return -1;
     }
     usercopy_write(step->config.user_records, &record->id, end_ns, line);
     return 0;

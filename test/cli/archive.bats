@@ -160,6 +160,18 @@ shim_sampler() { # VARIABLE=FILE
     [[ $(cat "$acct"/*/n1.jsonl) == "$(as_written <"$BATS_TEST_TMPDIR/out")" && $(spooled) -eq 0 ]]
 }
 
+@test "the accounting's file system takes a recovered record, but cannot put it on the disk: it stays in the spool" {
+    full=$BATS_TEST_TMPDIR/full
+    run -0 step 1 'checkpointed 1 && kill -KILL $SAMPLER'
+    shim_sampler "SHIM_SYNC_FAILS=$full"
+    : >"$full"
+    run -0 step 2 'checkpointed 2'
+    [[ $(basename "$spool"/n1/1.0-*.json) == 1.0-*.json && -s $(echo "$spool"/n1/1.0-*.json) ]]
+    rm "$full"
+    run -0 step 3 'checkpointed 3'
+    [[ $(written .job | sort -nu) == $'1\n2\n3' && $(spooled) -eq 0 ]]
+}
+
 @test "the users' file system does not answer: answer and accounting as ever, and the copy in the end" {
     held=$BATS_TEST_TMPDIR/held users=$BATS_TEST_TMPDIR/users
     shim_sampler "SHIM_USERS_HELD=$held"

@@ -4,13 +4,16 @@
  *   SHIM_CLOCK_BACK=FILE   the clock (not the monotonic one) was set back by an hour
  *   SHIM_CRASH=FILE        the next look at a clock is a crash
  *   SHIM_SLOW=FILE         the disk needs 300 ms until something is on it
+ *   SHIM_SYNC_FAILS=FILE   and cannot take it (descriptors of the accounting files alone)
  *   SHIM_HELD=FILE         the file system of the accounting files does not answer
  *   SHIM_USERS_HELD=FILE   nor that of user_records, in which folders have the numbers of users
  */
 #define _GNU_SOURCE /* O_PATH */
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -49,9 +52,26 @@ static void shim_delay_sync(void)
     }
 }
 
+static int shim_is_accounting(const char *path)
+{
+    const char *end = strrchr(path, '.');
+
+    return end && strcmp(end, ".jsonl") == 0;
+}
+
 int fsync(int fd)
 {
+    char link[64], path[4096];
+    ssize_t size;
+
     shim_delay_sync();
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    size = readlink(link, path, sizeof path - 1);
+    path[size > 0 ? size : 0] = '\0';
+    if (shim_is_accounting(path) && shim_wants("SHIM_SYNC_FAILS")) {
+        errno = ENOSPC;
+        return -1;
+    }
     return (int)syscall(SYS_fsync, fd);
 }
 
@@ -59,13 +79,6 @@ int fdatasync(int fd)
 {
     shim_delay_sync();
     return (int)syscall(SYS_fdatasync, fd);
-}
-
-static int shim_is_accounting(const char *path)
-{
-    const char *end = strrchr(path, '.');
-
-    return end && strcmp(end, ".jsonl") == 0;
 }
 
 /* Not a part of a longer path, which is opened with O_PATH. */
