@@ -74,6 +74,16 @@ own_run() { # NAME WORD...
     done
 }
 
+@test "PAPI: a program that loads libpapi later, with a module, runs with the library preloaded" {
+    needs_papi_programs
+    printf '%s\n' 'int PAPI_hl_region_begin(const char *), PAPI_hl_region_end(const char *), PAPI_hl_stop(void);' \
+        'int work(void) { return PAPI_hl_region_begin("late") || PAPI_hl_region_end("late") || PAPI_hl_stop(); }' |
+        cc -shared -fPIC -o module.so -x c - -x none -lpapi
+    plain_path "$build/core/regions/compat/libapapi_papi_hl.so"
+    run -0 env LD_PRELOAD="$plain" python3 -c 'import ctypes; print(ctypes.CDLL("./module.so").work())'
+    [[ $output == 0 ]]
+}
+
 @test "LIKWID: a program marked for it is compiled unchanged, and one that is compiled runs with the library preloaded" {
     plain_path "$build/core/regions/compat/libapapi_likwid.so"
     for words in "TERM=dumb likwid_program" "LD_PRELOAD=$plain own_likwid_program"; do
