@@ -203,7 +203,16 @@ static int answer_user(struct asked *asked)
     return 0;
 }
 
-/* For srun: the packed event settings of the user, which come with the question. */
+/* @return whether a variable names a file from the current folder on. */
+static bool names_below(const char *variable)
+{
+    const char *path = getenv(variable);
+
+    return path && *path && *path != '/';
+}
+
+/* For srun: the packed event settings of the user, which come with the question. Who has become
+ * another user may be in a folder that cannot be entered again. */
 static int answer_rules(struct asked *asked)
 {
     static const char *const variables[] = {"APAPI_EVENTLIST", "APAPI_EVENTOPS", "APAPI_CMPLIST",
@@ -216,7 +225,8 @@ static int answer_rules(struct asked *asked)
             setenv(variables[i], message_value(asked->question, variables[i]), 1);
         }
     }
-    if (folder && chdir(folder)) {
+    if (folder && chdir(folder) &&
+        (names_below("APAPI_EVENTLIST") || names_below("APAPI_EVENTOPS"))) {
         return file_fail(folder, &asked->err);
     }
     if (pack_environment(packet, asked->out, &asked->err)) {

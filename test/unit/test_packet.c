@@ -108,6 +108,25 @@ TEST_WITH(packing_reads_checks_and_strips, clean, NULL)
     apapi_event_rules_clear(&rules);
 }
 
+/* As it is not of who has become another user, below whose home srun runs. */
+TEST_WITH(a_folder_that_cannot_be_entered_is_missed_by_relative_names_alone, clean, NULL)
+{
+    static struct message question;
+    char *text = NULL;
+
+    message_start(&question, APAPI_WORD_ASK);
+    message_add_pair(&question, "about", "rules");
+    message_add_pair(&question, "folder", "/no/such");
+    message_add_pair(&question, "APAPI_VERBOSE", "1");
+    assert_int_equal(questions_answer(&question, &text), 0);
+    assert_true(packet_is_verbose(text));
+    free(text);
+    message_add_pair(&question, "APAPI_EVENTOPS", "ops");
+    assert_int_equal(questions_answer(&question, &text), -1);
+    assert_string_equal(text, "/no/such: No such file or directory\n");
+    free(text);
+}
+
 TEST_WITH(what_is_carried_stays, clean, NULL)
 {
     static char carried[PACKET_MAX];
