@@ -307,8 +307,9 @@ void crossings_decode(const char *line, struct apapi_record *record)
         return;
     }
     room = more.crossing_count < room ? more.crossing_count : room;
-    grown = reallocarray(record->crossing, record->crossing_count + room, sizeof *grown);
-    if (room > 0 && grown) {
+    grown = room > 0 ? reallocarray(record->crossing, record->crossing_count + room, sizeof *grown)
+                     : NULL;
+    if (grown) {
         memcpy(grown + record->crossing_count, more.crossing, room * sizeof *grown);
         record->crossing = grown;
         record->crossing_count += room;

@@ -65,8 +65,9 @@ TEST(no_more_than_a_record_may_have)
         keep(i, "total every 1J", "");
     }
     line = crossings_encode(&kept);
-    crossings_decode(line, &record);
-    crossings_decode(line, &record);
-    assert_int_equal(record.crossings, 2 * (APAPI_CROSSINGS_MAX - 1));
+    for (int i = 0; i < 3; i++) { /* the last one finds no room */
+        crossings_decode(line, &record);
+    }
+    assert_int_equal(record.crossings, 3 * (APAPI_CROSSINGS_MAX - 1));
     assert_int_equal(record.crossing_count, APAPI_CROSSINGS_MAX);
 }
