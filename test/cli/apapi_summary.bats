@@ -70,6 +70,10 @@ END
     complains 0 '' summary 17
     says 'Energy: 50.00 kJ' 'Wall-clock time: 00:01:40'
     [[ $output != *CPU* && $output != *State* ]]
+    record 19 0 n1 0 29 100 '.nodes = 2'
+    record 19 0 n2 0 7 100 '.nodes = 2'
+    complains 0 '' summary 19
+    says 'Measured: 62.0 % of the node time' # of 62.07, rounded down as everywhere
     complains 0 'apapi show: sacct: error: Problem talking to the database' summary -v 17
     sacct_is 'exec sleep 1000' # 2 s
     complains 0 'apapi show: sacct: Connection timed out' summary -v 17

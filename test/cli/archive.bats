@@ -307,10 +307,10 @@ END
     mkdir -p "$acct"/2024-01-01 "$acct"/2026-11-20
     day=$(date -d '401 days ago' +%F)
     mkdir "$acct/$day"
-    for file in "$acct"/2024-01-01/n1.jsonl "$acct/$day/n1.jsonl.gz" "$acct"/2026-11-20/n1.jsonl; do
+    for file in "$acct"/2024-01-01/n1.{jsonl,hours} "$acct/$day/n1.jsonl.gz" "$acct"/2026-11-20/n1.jsonl; do
         jq -cn '{}' >"$file"
     done
-    touch -d '401 days ago' "$acct"/2024-01-01/n1.jsonl "$acct/$day/n1.jsonl.gz"
+    touch -d '401 days ago' "$acct"/2024-01-01/n1.* "$acct/$day/n1.jsonl.gz"
     sed "s,@APAPI_ACCT_DIR@,$acct,g" "$BATS_TEST_DIRNAME/../../config/logrotate.in" >"$BATS_TEST_TMPDIR/logrotate"
     { # it does nothing with a file when it first sees it
         echo 'logrotate state -- version 2'

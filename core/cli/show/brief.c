@@ -247,7 +247,7 @@ static void brief_put_energy(const struct brief *brief)
         printf(job->nodes > 1 && isfinite(brief->node_w) ? ", %s a node\n" : "\n", each);
     }
     if (isfinite(job->measured)) {
-        printf("Measured: %.1f %% of the node time", 100 * job->measured);
+        printf("Measured: %.1f %% of the node time", floor(job->measured * 1000 + 1e-6) / 10);
         if (job->recorded_s < RECORDED_SHARE * job->elapsed_s &&
             job->elapsed_s - job->recorded_s > RECORDED_S) {
             units_duration(text, sizeof text, job->recorded_s);
