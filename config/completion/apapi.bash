@@ -72,7 +72,7 @@ _apapi_argument() { # KIND
     PARTITION*) _apapi_offer , "$(timeout 0.04 sinfo -h -o %R 2>/dev/null)" ;;
     NODES*) _apapi_offer , "$(timeout 0.04 sinfo -h -N -o %N 2>/dev/null | sort -u)" ;;
     DIR) _apapi_files -d ;;
-    FILE* | RECORDS | PROGRAM) _apapi_files ;;
+    FILE* | PROGRAM) _apapi_files ;;
     esac
 }
 
