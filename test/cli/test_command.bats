@@ -26,7 +26,7 @@ refuses() { # MESSAGE ARGUMENT...
     refuses "part fuzz has no 'none'; it has: " fuzz/none
     [[ $stderr == *' eventlist '* ]]
     refuses "no test of cli/truth.bats has 'nothing like this' in its name; there are:" cli/truth.bats -f 'nothing like this'
-    [[ $stderr == *'constant power'* ]]
+    [[ $stderr == *'the table counts what went wrong'* ]]
     refuses "no test of unit has 'nothing like this' in its name" unit -f 'nothing like this'
 }
 
