@@ -29,7 +29,7 @@ static const struct command {
     {"regions", regions_command, "energy and power of the parts of a program"},
     {"mark", mark_command, "regions of a shell script, for its record"},
     {"plot", plot_command, "power of a job over time, as a picture or a page with zoom"},
-    {"import", import_command, "load records into a database, SQLite or MariaDB"},
+    {"import", import_command, "load records into a database: SQLite, MariaDB, PostgreSQL"},
     {"export", export_command, "metrics of this node's steps, for Prometheus"},
     {"config", config_command, "show and check apapi.conf"},
     {"sync", sync_command, "write the energy of jobs into Slurm's own accounting"},

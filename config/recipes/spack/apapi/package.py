@@ -26,7 +26,7 @@ class Apapi(CMakePackage):
     depends_on("cmake@3.25:", type="build")
     depends_on("ninja", type="build")
     depends_on("pkgconfig", type="build")
-    depends_on("sqlite@3.20:")
+    depends_on("sqlite@3.38:")
     depends_on("papi@7:", when="+papi")
     # The one that runs on the machine, as an external: the plugin fits one major.minor version.
     depends_on("slurm@22.05:", when="+slurm")
