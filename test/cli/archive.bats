@@ -172,6 +172,14 @@ shim_sampler() { # VARIABLE=FILE
     [[ $(written .job | sort -nu) == $'1\n2\n3' && $(spooled) -eq 0 ]]
 }
 
+@test "the accounting's file system knows no fsync: a recovered record is one line" {
+    run -0 step 1 'checkpointed 1 && kill -KILL $SAMPLER'
+    shim_sampler "SHIM_NO_SYNC=/"
+    run -0 step 2 'checkpointed 2'
+    run -0 step 3 'checkpointed 3'
+    [[ $(written .job | sort -n) == $'1\n2\n3' && $(spooled) -eq 0 ]]
+}
+
 @test "the users' file system does not answer: answer and accounting as ever, and the copy in the end" {
     held=$BATS_TEST_TMPDIR/held users=$BATS_TEST_TMPDIR/users
     shim_sampler "SHIM_USERS_HELD=$held"

@@ -5,6 +5,7 @@
  *   SHIM_CRASH=FILE        the next look at a clock is a crash
  *   SHIM_SLOW=FILE         the disk needs 300 ms until something is on it
  *   SHIM_SYNC_FAILS=FILE   and cannot take it (descriptors of the accounting files alone)
+ *   SHIM_NO_SYNC=FILE      or its file system knows no fsync()
  *   SHIM_HELD=FILE         the file system of the accounting files does not answer
  *   SHIM_USERS_HELD=FILE   nor that of user_records, in which folders have the numbers of users
  */
@@ -70,6 +71,10 @@ int fsync(int fd)
     path[size > 0 ? size : 0] = '\0';
     if (shim_is_accounting(path) && shim_wants("SHIM_SYNC_FAILS")) {
         errno = ENOSPC;
+        return -1;
+    }
+    if (shim_is_accounting(path) && shim_wants("SHIM_NO_SYNC")) {
+        errno = EINVAL;
         return -1;
     }
     return (int)syscall(SYS_fsync, fd);
