@@ -340,9 +340,10 @@ void sim_spec_load(struct sim_tree *tree, const char *path, bool exact)
         line.number++;
         spec_line(tree, &line, text, exact);
     }
-    if (!stream || ferror(stream)) {
-        sim_die(SIM_BAD_USE, "%s: %s", path, strerror(errno));
-    }
     free(text);
-    fclose(stream);
+    if (stream && !ferror(stream)) {
+        fclose(stream);
+        return;
+    }
+    sim_die(SIM_BAD_USE, "%s: %s", path, strerror(errno));
 }

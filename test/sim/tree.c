@@ -12,11 +12,11 @@ void *sim_grow(void *list, size_t *count, size_t size)
 {
     char *grown = realloc(list, (*count + 1) * size);
 
-    if (!grown) {
-        sim_die(SIM_FAILURE, "%s", strerror(ENOMEM));
+    if (grown) {
+        memset(grown + (*count)++ * size, 0, size);
+        return grown;
     }
-    memset(grown + (*count)++ * size, 0, size);
-    return grown;
+    sim_die(SIM_FAILURE, "%s", strerror(ENOMEM));
 }
 
 /* Append a folder. */
