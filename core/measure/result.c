@@ -46,7 +46,7 @@ double apapi_event_uncertainty_j(const struct apapi_event_result *result, uint64
 /* @return power at the ends [W] */
 static double ends_w(const struct apapi_meter *meter, const struct apapi_event_result *result)
 {
-    return greater(result->summary.mean, greater(meter->rate.first, meter->rate.last));
+    return fmax(result->summary.mean, fmax(meter->rate.first, meter->rate.last));
 }
 
 /*
@@ -59,12 +59,12 @@ static double uncovered_w(const struct apapi_meter *meter, const struct apapi_ev
     double update_s = (double)apapi_probe_update_ns(&meter->probe) / 1e9;
     double short_j = meter->probe.most * meter->event->scale;
     double mean_w = result->total / ((double)result->covered_ns / 1e9); /* not that of windows */
-    double seen_w = greater(greater(ends_w(meter, result), mean_w), result->summary.max);
+    double seen_w = fmax(fmax(ends_w(meter, result), mean_w), result->summary.max);
 
     if (uncovered_ns(result, whole_ns) < whole_ns / 8) {
         return seen_w;
     }
-    return greater(seen_w, short_j / update_s) * (double)whole_ns / (double)result->covered_ns;
+    return fmax(seen_w, short_j / update_s) * (double)whole_ns / (double)result->covered_ns;
 }
 
 /*
@@ -104,7 +104,7 @@ static double suspected_j(const struct apapi_meter *meter, const struct apapi_ev
 /* @return the energy of one update at the end if `excess_j` was counted in the time before [J] */
 static double risen_share_j(double excess_j, double updates)
 {
-    return excess_j > 0 ? excess_j * lesser(1, RISEN_SHARE / updates) : 0;
+    return excess_j > 0 ? excess_j * fmin(1, RISEN_SHARE / updates) : 0;
 }
 
 /*
@@ -120,7 +120,7 @@ static double risen_since_probe_j(const struct apapi_meter *meter, double mean_w
     double since_ns = (double)last.at_ns - (double)probe->latest_when.begin_ns;
     double update_ns = (double)apapi_probe_update_ns(probe), updates = since_ns / update_ns;
     double mean = mean_w * update_ns / 1e9 / meter->event->scale;
-    double recent = greater(probe->recent_least, lesser(probe->recent_most, mean));
+    double recent = fmax(probe->recent_least, fmin(probe->recent_most, mean));
     double excess = last.raw - probe->latest - recent * updates;
     double most = meter->counter.max_per_ns * since_ns + meter->counter.slack;
 
@@ -148,16 +148,15 @@ static double count_uncertainty_j(const struct apapi_meter *meter,
 {
     double update_ns = (double)apapi_meter_longest_update_ns(meter);
     double update_j = ends_w(meter, result) * update_ns / 1e9;
-    double seen_j = greater(update_j, meter->probe.most * meter->event->scale);
-    double risen_j =
-        greater(risen_at_last_j(meter), risen_since_probe_j(meter, result->summary.mean));
+    double seen_j = fmax(update_j, meter->probe.most * meter->event->scale);
+    double risen_j = fmax(risen_at_last_j(meter), risen_since_probe_j(meter, result->summary.mean));
     double few = apapi_meter_shows_update(meter) ? FEW_UPDATES * update_ns / (double)whole_ns : 0;
-    double ends_j = greater(seen_j, risen_j) * (1 + few);
+    double ends_j = fmax(seen_j, risen_j) * (1 + few);
     double unit_j = apapi_counts_doubles(meter->event) ? 0 : meter->event->scale;
     double uncovered_j =
         uncovered_w(meter, result, whole_ns) * (double)uncovered_ns(result, whole_ns) / 1e9;
 
-    return ends_j + unit_j + greater(uncovered_j, suspected_j(meter, result, ends_j)) +
+    return ends_j + unit_j + fmax(uncovered_j, suspected_j(meter, result, ends_j)) +
            meter->counter.hidden * meter->event->scale;
 }
 
@@ -167,7 +166,7 @@ static double unseen_w(const struct apapi_event_result *result)
     const struct apapi_event *event = &result->event;
     const struct apapi_summary *seen = &result->summary;
     double limit_w = apapi_domain_max_w(event->domain), times = GREATEST_TO_MEAN * seen->mean;
-    double known_w = lesser((double)event->most_w, limit_w);
+    double known_w = fmin((double)event->most_w, limit_w);
 
     if (known_w > 0 && seen->max <= known_w * BEYOND_MOST) {
         return known_w;
@@ -178,7 +177,7 @@ static double unseen_w(const struct apapi_event_result *result)
 
         times = (server ? SERVER_TO_LEAST : PART_TO_LEAST) * seen->min;
     }
-    return greater(lesser(limit_w, times), seen->max * BEYOND_MOST);
+    return fmax(fmin(limit_w, times), seen->max * BEYOND_MOST);
 }
 
 /* The value is rounded to its unit. */
@@ -224,12 +223,12 @@ static bool has_changed(const struct apapi_meter *meter, struct last_move last)
 static double stopped_j(const struct apapi_meter *meter, const struct apapi_event_result *result)
 {
     const struct last_move last = last_move_of(meter);
-    double seen_w = greater(ends_w(meter, result), result->summary.max);
+    double seen_w = fmax(ends_w(meter, result), result->summary.max);
     double update_s = (double)apapi_probe_update_ns(&meter->probe) / 1e9;
     double short_w = meter->probe.most * meter->event->scale / update_s;
 
     if (meter->rate.windows < FEW_WINDOWS) {
-        seen_w = has_changed(meter, last) ? unseen_w(result) : greater(seen_w, short_w);
+        seen_w = has_changed(meter, last) ? unseen_w(result) : fmax(seen_w, short_w);
     }
     return seen_w * (last.length_s + (double)apapi_meter_longest_update_ns(meter) / 1e9) -
            last.energy_j;
@@ -241,8 +240,8 @@ static double hidden_reset_j(const struct apapi_meter *meter,
 {
     double above_w = result->summary.max - result->summary.min;
 
-    return greater((double)meter->counter.to_wrap * meter->event->scale,
-                   above_w * (double)meter->counter.low_ns / 1e9);
+    return fmax((double)meter->counter.to_wrap * meter->event->scale,
+                above_w * (double)meter->counter.low_ns / 1e9);
 }
 
 /* @return the greatest error that the readings of a counter leave possible [J] */
@@ -251,13 +250,13 @@ static double count_bound_j(const struct apapi_meter *meter,
 {
     uint64_t unseen_ns = apapi_meter_longest_update_ns(meter) + uncovered_ns(result, whole_ns);
     double bound_j =
-        greater(unseen_w(result) * (double)unseen_ns / 1e9, hidden_reset_j(meter, result));
+        fmax(unseen_w(result) * (double)unseen_ns / 1e9, hidden_reset_j(meter, result));
 
     if (meter->life == APAPI_LIFE_SEEN) {
         return bound_j;
     }
     return result->incidents.samples < LEAST_SAMPLES ? INFINITY
-                                                     : greater(bound_j, stopped_j(meter, result));
+                                                     : fmax(bound_j, stopped_j(meter, result));
 }
 
 /* @return whether its energy may be wrong by more than its uncertainty and 1 %. */

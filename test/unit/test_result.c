@@ -133,6 +133,23 @@ TEST(power_that_rises_after_the_last_probe)
     assert_near(after_a_probe_j(0.5, 0), 0.25 * (1 + 1.5 / 60) + 1e-6);
 }
 
+/* 10 W; the counter begins again before the last reading, the only one that is shown. */
+TEST(time_without_a_window_is_not_covered)
+{
+    struct apapi_reading reading = {0};
+
+    apapi_meter_init(&meter, &fake_energy_event, TICK_NS, NULL);
+    feed(0, 1000);
+    for (uint64_t ms = 10; ms <= 80; ms *= 2) {
+        reading.raw = (1000 * 1000 + 10 * ms) * 1000;
+        apapi_meter_add(&meter, &reading, moment_at(ms * MS), NULL);
+    }
+    feed(1, 0.05);
+    finish(&meter, TICK_NS, &result);
+    assert_near(result.total, 0.8);
+    assert_true(result.uncertainty_j > 0.2 && result.uncertainty_j < 0.3);
+}
+
 TEST(time_that_is_not_covered)
 {
     const struct apapi_span late = {.late_ns = 500 * MS, .elapsed_ns = 300 * TICK_NS};
