@@ -156,10 +156,9 @@ void dense_start_next(struct dense_start *dense, struct apapi_moment when, struc
     }
 }
 
-#define INTERVAL_UPDATES 4                 /* in a shorter interval usual readings show enough */
-#define LEAST_QUARTER_NS UINT64_C(1000000) /* of an interval that leaves time for probes */
-#define SHORT_OF_UPDATE 8 /* by this part of an update both are nearer: they see one, not two */
-#define UNSTATED_PARTS 16 /* of the usual period, to the second reading if none is stated */
+#define INTERVAL_UPDATES 4 /* in a shorter interval usual readings show enough */
+#define SHORT_OF_UPDATE 8  /* by this part of an update both are nearer: they see one, not two */
+#define UNSTATED_PARTS 16  /* of the usual period, to the second reading if none is stated */
 #define LEAST_APART_NS UINT64_C(50000) /* threads wake up no sooner */
 #define LEAST_GROWTH 0.3               /* of the time that has passed, to the next probe */
 #define MOST_GROWTH 1.0
@@ -170,8 +169,7 @@ void probe_plan_restart(struct probe_plan *plan, uint64_t update_ns, bool stated
 {
     uint64_t most_ns = interval_ns / INTERVAL_UPDATES;
     uint64_t apart_ns = update_ns < most_ns ? update_ns : most_ns;
-    bool is_short = update_ns > most_ns && most_ns < LEAST_QUARTER_NS;
-    bool useful = update_ns > 0 && grid_ns <= most_ns && !is_short;
+    bool useful = update_ns > 0 && grid_ns <= most_ns;
 
     *plan = (struct probe_plan){
         .random = plan->random,
