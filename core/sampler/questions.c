@@ -206,7 +206,7 @@ static int answer_user(struct asked *asked)
 /* @return whether a variable names a file from the current folder on. */
 static bool names_below(const char *variable)
 {
-    const char *path = getenv(variable);
+    const char *path = secure_getenv(variable);
 
     return path && *path && *path != '/';
 }
