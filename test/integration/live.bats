@@ -89,7 +89,7 @@ rapl:::PACKAGE_ENERGY:PACKAGE1\nrapl:::DRAM_ENERGY:PACKAGE1' ]]
     eventually both_run
     run -0 top_on n1 root
     echo "$output" | "$repository/test/validate_records" --schema=docs/top.schema.json -
-    holds "$output" '[.steps | sort_by(.job)[] | [.node, .user, .job_name, .step, .tasks]] ==
+    holds "$output" '[.steps | sort_by(.user)[] | [.node, .user, .job_name, .step, .tasks]] ==
         [["n1", "alice", "alices", "0", 1], ["n1", "bob", "bobs", "0", 2]] and .foreign == 0 and .dead == 0 and .broken == 0'
     [[ $(top_on n1 alice | jq -c '[[.steps[].user], .foreign]') == '[["alice"],0]' ]]
     [[ $(top_on n1 bob | jq -c '[[.steps[].user], .foreign]') == '[["bob"],0]' ]]
