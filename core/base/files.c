@@ -286,6 +286,11 @@ bool folder_has(int folder, const char *name, int file)
            named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
 }
 
+int file_sync(int fd)
+{
+    return fsync(fd) && errno != EINVAL && errno != ENOTSUP ? -1 : 0;
+}
+
 /* --- replace -------------------------------------------------------------------------------- */
 
 int replace_file(const char *path, mode_t mode, const char *text, size_t size,
@@ -305,7 +310,7 @@ int replace_file(const char *path, mode_t mode, const char *text, size_t size,
     if (file < 0) {
         return file_fail(path, err);
     }
-    result = write_all(file, text, size) || fchmod(file, mode) || fsync(file) ? -1 : 0;
+    result = write_all(file, text, size) || fchmod(file, mode) || file_sync(file) ? -1 : 0;
     folder_close(file);
     if (result || rename(draft, path)) {
         file_fail(path, err);

@@ -95,6 +95,12 @@ const char *folder_last_part(const char *path);
 int replace_file(const char *path, mode_t mode, const char *text, size_t size,
                  struct apapi_error *err);
 
+/**
+ * Wait until a file or folder is on the disk. A file system that has no such thing, as some on the
+ * network, is no error. @return 0; -1 with errno of fsync()
+ */
+int file_sync(int fd);
+
 /** Write everything, even if a non-blocking pipe is full at times. 0; -1 with errno of write(). */
 int write_all(int fd, const char *bytes, size_t size);
 

@@ -141,8 +141,8 @@ const char *config_path(void);
 /* --- values --- */
 
 /**
- * Check the syntax of a component list: words separated by colons, none of them empty; "off" and
- * "all" must be alone. Does not check whether the components exist.
+ * Check the syntax of a component list: words with colons between them, and no empty word. "off"
+ * and "all" must be alone. It does not check whether the components exist.
  * @return 0; -1 with errno EINVAL, `err` names the word.
  */
 int config_components_check(const char *list, struct apapi_error *err);

@@ -61,10 +61,10 @@ void apapi_gauge_failed(struct apapi_gauge *gauge);
 
 /*
  * The energy of one update of a counter, seen at moments that have nothing to do with the load: by
- * a probe, two readings not farther apart than an update, or between two usual readings where
- * updates are long. What a reading does not show yet is no more than one update, and the end of a
- * run is such a moment as well: of n + 1 of them it is the greatest once in n + 1 runs. Pure
- * arithmetic.
+ * a probe, two readings that are hardly farther apart than an update, or between two usual readings
+ * where updates are long. A reading lacks the energy of one update at most, and the end of a run is
+ * such a moment as well: of n + 1 of them it is the greatest once in n + 1 runs. The times that
+ * probes wait for a move show how long an update is. Pure arithmetic.
  */
 struct apapi_probe {
     uint64_t known_ns;  /* update period as stated or learned from usual readings */

@@ -145,12 +145,6 @@ int apapi_store_append_hour(const char *dir, const char *node, int64_t unix_ns, 
     return store_append((struct day_file){dir, node, ".hours", unix_ns, .file = -1}, line, err);
 }
 
-/* Some file systems on the network do without: they cannot do better. */
-static int sync_to_disk(int file)
-{
-    return fsync(file) && errno != EINVAL && errno != ENOTSUP ? -1 : 0;
-}
-
 int apapi_store_sync(const char *dir, const char *node, int64_t unix_ns, struct apapi_error *err)
 {
     struct day_file day_file = {dir, node, ".jsonl", unix_ns, .file = -1};
@@ -159,9 +153,8 @@ int apapi_store_sync(const char *dir, const char *node, int64_t unix_ns, struct 
     if (day_file_open(&day_file, -1, O_RDWR, err)) {
         return -1;
     }
-    result = sync_to_disk(day_file.file) || sync_to_disk(day_file.folder)
-                 ? file_fail(day_file.path, err)
-                 : 0;
+    result =
+        file_sync(day_file.file) || file_sync(day_file.folder) ? file_fail(day_file.path, err) : 0;
     day_file_close(&day_file);
     return result;
 }

@@ -64,10 +64,10 @@ static int write_new(const struct spool *spool, const char *path, const char *li
         return -1;
     }
     if (flock(file, LOCK_EX | LOCK_NB) || write_all(file, line, strlen(line)) ||
-        write_all(file, "\n", 1) || (sync && fdatasync(file)) ||
+        write_all(file, "\n", 1) || (sync && file_sync(file)) ||
         renameat(spool->folder, folder_last_part(path), spool->folder,
                  folder_last_part(spool->path)) ||
-        (sync && fsync(spool->folder))) {
+        (sync && file_sync(spool->folder))) {
         file_fail(path, err);
         unlinkat(spool->folder, folder_last_part(path), 0);
         folder_close(file);

@@ -106,9 +106,9 @@ struct dense_start {
 void dense_start_next(struct dense_start *dense, struct apapi_moment when, struct random *random);
 
 /*
- * When the probes of a component are taken: two readings, one update of its counters apart, at
- * random moments whose distances grow with the time that has passed. They show the power within an
- * interval. See struct apapi_probe for what they are good for.
+ * When the probes of a component are taken: two readings close together, at random moments whose
+ * distances grow with the time that has passed. They show the power within an interval, and how
+ * often the counters move. struct apapi_probe says more.
  */
 struct probe_plan {
     struct random random;

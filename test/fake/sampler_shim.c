@@ -80,12 +80,6 @@ int fsync(int fd)
     return (int)syscall(SYS_fsync, fd);
 }
 
-int fdatasync(int fd)
-{
-    shim_delay_sync();
-    return (int)syscall(SYS_fdatasync, fd);
-}
-
 /* Not a part of a longer path, which is opened with O_PATH. */
 static int shim_is_user(const char *path, int flags)
 {

@@ -17,7 +17,7 @@
 #define QUICK_NS 10000000 /* a reading that nobody waits for in vain */
 #define RECORD_ONE_IN 8   /* histories: it takes longer than all else in them */
 #define PATIENCE_NS                                                                                \
-    UINT64_C(40000000) /* with a counter whose period nobody states, see counter.c */
+    UINT64_C(40000000) /* with a counter whose period is not stated, see counter.c */
 
 const char *const kind_names[KINDS] = {
     [KIND_VARYING] = "the power changes: probes see it in 95 of 100 runs",
@@ -249,7 +249,7 @@ static bool may_begin_frozen(const struct judged *j)
     return false;
 }
 
-/* Where nobody states that it moves seldom, it seems to stand still, too: less is counted. */
+/* Where it is not stated that it moves seldom, it seems to stand still, too: less is counted. */
 static bool may_seem_frozen(const struct judged *j)
 {
     const struct history_component *script = judged_script(j);

@@ -115,8 +115,8 @@ static const struct {
     {"two absurd", RAPL_J, "0=1 1=60000 2=30000 3=31 4=41", "40 J in 4 ticks, refused 2"},
     /* 100 W, 3 kW, and a mean of 1.7 kW: what came in late was true */
     {"a reading that was early", RAPL_J, "0=10 1=20 2=320 3=350 4=360", "350 J in 4 ticks"},
-    /* What a counter that stood still then shows at once counts. What it has missed to the end is
-     * not known, nor is the interval in which it may have stopped. */
+    /* A counter that stood still may show at once what it had kept: that counts. If it stands still
+     * to the end, the energy since then is not known, and that of the interval before. */
     {"stands still for 2 s", RAPL_J, "0..10=0+10 11..29=100 30..50=300+10",
      "500 J in 50 ticks, stalls 1"},
     {"stands still to the end", RAPL_J, "0..20=0+10 21..50=200", "200 J in 19 ticks, stalls 1"},

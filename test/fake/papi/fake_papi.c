@@ -15,7 +15,7 @@
  * an event definition file. Event number N (from 0) of the file yields, T s after PAPI's start,
  *   *POWER*  (20 + N) W + 1 W/s x T, in uW       *TEMP*  40 + N % 10
  *   *TIME*   1000 x T                            other   N + 1
- * Whoever looks for events in a thread that PAPI does not know is aborted; PAPI 7 crashes there.
+ * A look for events in a thread that PAPI does not know aborts the program; PAPI 7 crashes there.
  */
 #include <fcntl.h>
 #include <papi.h>
