@@ -13,9 +13,11 @@ if [ $# -ne 3 ] || [ ! -r "$1" ] || [ ! -d "$2" ] || [ ! -r "$3" ]; then
 fi
 command -v abidw >/dev/null || { echo "skipped: no abidw (abigail-tools)"; exit 77; }
 found=$(mktemp) || exit 2
-trap 'rm -f "$found"' EXIT
+trap 'rm -f "$found" "$found.expected"' EXIT
 "$(dirname "$0")/layout" "$1" "$2" >"$found" || exit 1
-diff -u "$3" "$found" && exit 0
+cmp -s "$3" "$found" && exit 0
+sed 's/; /;\n    /g' "$3" >"$found.expected"
+sed 's/; /;\n    /g' "$found" | diff -u "$found.expected" -
 echo "The binary interface has changed. docs/developing.md says when it may; to accept it:"
 echo "    test/abi/layout $1 $2 >$3"
 exit 1
