@@ -3,8 +3,6 @@
 #define UNIT_LIVEFILE_FIXTURE_H
 /* Live pages of a step, in a folder on a memory file system. */
 #include <fcntl.h>
-#include <grp.h>
-#include <sys/wait.h>
 
 #include "apapi/live.h"
 #include "sampler/livefile.h"
@@ -77,21 +75,6 @@ static inline const char *scan(struct apapi_live_counts *counts)
     jobs[0] = '\0';
     fail_if(apapi_live_scan(live_dir, count_page, jobs, counts, &err), "%s", err.text);
     return jobs;
-}
-
-typedef int (*as_user_f)(void);
-
-/* @return what `call` returns in a process of a user's; -1: it could not. */
-static inline int as_user(uid_t uid, as_user_f call)
-{
-    pid_t child = fork();
-    int status = 0;
-
-    if (child == 0) {
-        _exit(setgroups(0, NULL) || setgid(uid) || setuid(uid) ? 255 : call());
-    }
-    assert_true(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status));
-    return WEXITSTATUS(status);
 }
 
 #define LIVE(name) TEST_WITH(name, make_live, remove_live)

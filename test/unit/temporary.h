@@ -1,14 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef UNIT_TEMPORARY_H
 #define UNIT_TEMPORARY_H
+#include <grp.h>
+#include <sys/wait.h>
+
 #include "unit/unit.h"
 
 /** The folder of the test that runs. */
 static char base[64];
 
+/** The lowest descriptor that is free, before the test and after it. */
+static int descriptor;
+
+static inline int free_descriptor(void)
+{
+    int file = dup(STDOUT_FILENO);
+
+    close(file);
+    return file;
+}
+
 /** Make it, empty, below another. */
 static inline void make_base_below(const char *parent)
 {
+    descriptor = free_descriptor();
     snprintf(base, sizeof base, "%s/apapi-test-XXXXXX", parent);
     assert_non_null(mkdtemp(base));
 }
@@ -27,18 +42,23 @@ static inline int remove_folder(const char *path)
     return system(command) == 0 ? 0 : -1;
 }
 
-/** The lowest that is free. */
-static inline int free_descriptor(void)
-{
-    int file = dup(STDOUT_FILENO);
-
-    close(file);
-    return file;
-}
-
 static inline void remove_base(void)
 {
+    assert_int_equal(free_descriptor(), descriptor);
     assert_int_equal(remove_folder(base), 0);
+}
+
+/** @return what `call` returns in a process of a user's; 255: it could not. */
+static inline int as_user(uid_t uid, int (*call)(void))
+{
+    pid_t child = fork();
+    int status = 0;
+
+    if (child == 0) {
+        _exit(setgroups(0, NULL) || setgid(uid) || setuid(uid) ? 255 : call());
+    }
+    assert_true(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status));
+    return WEXITSTATUS(status);
 }
 
 /** A new file, or another content. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which records are returned from which files. */
+/* Which records of steps, and of nodes, are returned from which files. */
 #include "apapi/scan.h"
-#include "measure/domain.h"
+#include "record/hour.h"
 #include "record/store.h"
 #include "unit/temporary.h"
 
@@ -12,10 +12,11 @@
 
 /* The calls of a sink: the records' names, the problems' places and reasons. */
 struct heard {
-    size_t records, problems, files;
+    size_t records, problems;
     char names[8192], reasons[8192];
     uint64_t offset; /* of the last file: before it is read, and after */
     size_t stop_at;  /* the record at which to stop; 0: never */
+    struct hour last;
 };
 
 static int hear_record(const struct apapi_record *record, const char *line, size_t size,
@@ -53,43 +54,32 @@ static struct apapi_scan *new_scan(const struct apapi_scan_filter *filter, struc
     return scan;
 }
 
-/* A record that ended at NOON, `hours` later. Its name is "NODE/JOB". */
-static struct apapi_record record_of(const char *node, uint32_t job, int64_t hours)
-{
-    struct apapi_record record = {
-        .id = {.job = job, .node_index = 0, .nodes = 2, .tasks = 1, .uid = 7}, .complete = true};
-    struct apapi_measurement *m = &record.measurement;
+#define TAIL                                                                                       \
+    ",\"late_s\":0,\"complete\":true,\"domains\":{},\"components\":[],\"trust\":{\"cpu_s\":0}"
 
-    snprintf(record.id.cluster, sizeof record.id.cluster, "mars");
-    snprintf(record.id.step, sizeof record.id.step, "0");
-    snprintf(record.id.name, sizeof record.id.name, "%s/%u", node, job);
-    snprintf(record.id.node, sizeof record.id.node, "%s", node);
-    snprintf(record.id.user, sizeof record.id.user, job % 2 ? "alice" : "bob");
-    snprintf(record.id.account, sizeof record.id.account, "physics");
-    snprintf(record.id.partition, sizeof record.id.partition, job > 10 ? "long" : "short");
-    m->start_unix_ns = NOON + (hours - 1) * 3600 * S;
-    m->elapsed_ns = (uint64_t)(3600 * S);
-    m->covered = 1;
-    unmeasure_domains(m->domains);
-    m->domains[APAPI_DOMAIN_PACKAGE].measured = true;
-    m->domains[APAPI_DOMAIN_PACKAGE].energy_j = 3600.0 * job;
-    return record;
-}
-
-static char *line_of(const char *node, uint32_t job, int64_t hours)
+/* A record that ended at NOON, `days` later. Its name is "NODE/JOB". */
+static char *line_of(const char *node, unsigned job, int days)
 {
-    const struct apapi_record record = record_of(node, job, hours);
     char *line;
 
-    assert_int_equal(apapi_record_encode(&record, &line, NULL), 0);
+    assert_true(
+        asprintf(&line,
+                 "{\"apapi\":1,\"job\":%u,\"name\":\"%s/%u\",\"node\":\"%s\",\"start\":\"2026-"
+                 "11-%dT11:00:00Z\",\"elapsed_s\":3600" TAIL "}",
+                 job, node, job, node, 21 + days) > 0);
     return line;
 }
 
-static void store(const char *node, uint32_t job, int64_t hours)
+static void store(const char *node, unsigned job, int days)
 {
-    FREED char *line = line_of(node, job, hours);
+    FREED char *line = line_of(node, job, days);
 
-    assert_int_equal(apapi_store_append(base, node, NOON + hours * 3600 * S, line, NULL), 0);
+    assert_int_equal(apapi_store_append(base, node, NOON + days * DAY, line, NULL), 0);
+}
+
+static void scan_base(struct apapi_scan *scan)
+{
+    assert_int_equal(apapi_scan_folder(scan, base, NULL), 0);
 }
 
 /* Read bytes as a file. */
@@ -111,7 +101,6 @@ static bool hear_begin(const struct apapi_scan_file *file, uint64_t *offset, voi
 
     assert_string_equal(file->day, "2026-11-21");
     assert_string_equal(file->name, "n1.jsonl");
-    heard->files++;
     *offset = heard->offset;
     return true;
 }
@@ -130,8 +119,6 @@ static void hear_end(const struct apapi_scan_file *file, uint64_t offset, void *
  * Whatever the order of keys and the writing, the filter decides by what the record says; but where
  * a uid is wanted, it stands where we write it.
  */
-#define TAIL                                                                                       \
-    ",\"late_s\":0,\"complete\":true,\"domains\":{},\"components\":[],\"trust\":{\"cpu_s\":0}"
 #define FROM(start, elapsed_s) "\"start\":\"" start "\",\"elapsed_s\":" elapsed_s
 #define ON(node) ",\"node\":\"" node "\""
 #define BY(user) ",\"user\":\"" user "\""
@@ -248,7 +235,7 @@ PREPARED(what_cannot_be_read_is_left_out)
     char target[256];
 
     store("n1", 1, 0);
-    store("n2", 2, 24);
+    store("n2", 2, 1);
     snprintf(target, sizeof target, "%s", in_base("2026-11-21/n1.jsonl"));
     assert_int_equal(symlink(target, in_base("2026-11-21/n3.jsonl")), 0);
     assert_int_equal(mkfifo(in_base("2026-11-21/n4.jsonl"), 0600), 0);
@@ -258,12 +245,12 @@ PREPARED(what_cannot_be_read_is_left_out)
     write_bytes(in_base("2026-11-23"), "no folder\n", 10);
     write_bytes(in_base("state.json"), "not read\n", 9);
     assert_int_equal(symlink("2026-11-21", in_base("2026-11-20")), 0);
-    assert_int_equal(apapi_scan_folder(scan, base, NULL), 0);
+    scan_base(scan);
     assert_string_equal(heard.names, "n1/1 n2/2 ");
     assert_int_equal(apapi_scan_counts(scan)->unreadable, 5);
     assert_int_equal(heard.problems, 5);
-    assert_true(strstr(heard.reasons, "n3.jsonl:0+0: a symbolic link") != NULL);
-    assert_true(strstr(heard.reasons, "n4.jsonl:0+0: not a regular file") != NULL);
+    assert_contains(heard.reasons, "n3.jsonl:0+0: a symbolic link");
+    assert_contains(heard.reasons, "n4.jsonl:0+0: not a regular file");
     apapi_scan_destroy(scan);
 }
 
@@ -276,28 +263,28 @@ PREPARED(a_reader_goes_on_where_it_ended)
 
     assert_non_null(scan);
     store("n1", 1, 0);
-    assert_int_equal(apapi_scan_folder(scan, base, NULL), 0);
-    assert_int_equal(apapi_scan_folder(scan, base, NULL), 0);
+    scan_base(scan);
+    scan_base(scan);
     assert_string_equal(heard.names, "n1/1 ");
     file = fopen(in_base("2026-11-21/n1.jsonl"), "a"); /* torn, or on its way */
     assert_true(fputs("{\"apapi\":1,\"job\":2", file) > 0);
     fclose(file);
-    assert_int_equal(apapi_scan_folder(scan, base, NULL), 0);
-    assert_int_equal(apapi_scan_folder(scan, base, NULL), 0);
+    scan_base(scan);
+    scan_base(scan);
     assert_int_equal(heard.problems, 2);
-    assert_true(strstr(heard.reasons, "n1.jsonl:0+") != NULL);
+    assert_contains(heard.reasons, "n1.jsonl:0+");
     store("n1", 3, 0);
-    assert_int_equal(apapi_scan_folder(scan, base, NULL), 0);
-    assert_int_equal(apapi_scan_folder(scan, base, NULL), 0);
+    scan_base(scan);
+    scan_base(scan);
     assert_string_equal(heard.names, "n1/1 n1/3 ");
     assert_int_equal(heard.problems, 3);
     /* all of a record but its newline */
     assert_int_equal(truncate(in_base("2026-11-21/n1.jsonl"), (off_t)heard.offset - 1), 0);
     heard.offset = 0;
-    assert_int_equal(apapi_scan_folder(scan, base, NULL), 0);
-    assert_int_equal(apapi_scan_folder(scan, base, NULL), 0);
+    scan_base(scan);
+    scan_base(scan);
     store("n1", 5, 0);
-    assert_int_equal(apapi_scan_folder(scan, base, NULL), 0);
+    scan_base(scan);
     assert_string_equal(heard.names, "n1/1 n1/3 n1/1 n1/3 n1/5 ");
     assert_int_equal(heard.problems, 4);
     apapi_scan_destroy(scan);
@@ -309,8 +296,8 @@ PREPARED(the_sink_can_stop_it)
     struct apapi_scan *scan = new_scan(NULL, &heard);
     struct apapi_error err = {"?"};
 
-    for (uint32_t job = 1; job < 5; job++) {
-        store("n1", job, 24 * (int64_t)job);
+    for (int job = 1; job < 5; job++) {
+        store("n1", (unsigned)job, job);
     }
     assert_fails(EXDEV, apapi_scan_folder(scan, base, &err));
     assert_string_equal(err.text, "");
@@ -326,12 +313,12 @@ PREPARED(what_was_named_must_be_readable)
     const struct apapi_scan_filter bad = {.nodes = "n[1-"}, none = {.nodes = ""};
 
     assert_fails(ENOENT, apapi_scan_folder(scan, in_base("nothing"), &why));
-    assert_true(strstr(why.text, "nothing: No such file") != NULL);
+    assert_contains(why.text, "nothing: No such file");
     assert_fails(ENOENT, apapi_scan_file(scan, in_base("nothing"), &why));
     assert_fails(EISDIR, apapi_scan_file(scan, base, &why));
     apapi_scan_destroy(scan);
     assert_fails(EINVAL, apapi_scan_create(&bad, &sink, &why));
-    assert_true(strstr(why.text, "'n[1-'") != NULL);
+    assert_contains(why.text, "'n[1-'");
     assert_fails(EINVAL, apapi_scan_create(&none, &sink, &why));
     apapi_scan_destroy(NULL);
 }
@@ -429,4 +416,140 @@ PREPARED(a_line_may_have_a_mebibyte)
     check_long_line(APAPI_SCAN_LINE_MAX + 1, 1);
     check_long_line(APAPI_SCAN_LINE_MAX + 262144, 1);
     check_long_line((size_t)5 * APAPI_SCAN_LINE_MAX + 17, 1);
+}
+
+/* --- hours of nodes --------------------------------------------------------------------------- */
+
+#define HOUR(n, rest)                                                                              \
+    "{\"apapi\":1,\"type\":\"hour\",\"node\":\"n1\",\"start\":\"2026-11-21T" n                     \
+    ":00:00Z\",\"end\":\"2026-11-21T" n ":59:00Z\",\"measured_s\":3540" rest "}\n"
+
+static int hear_hour(const struct hour *hour, void *context)
+{
+    struct heard *heard = context;
+
+    heard->last = *hour;
+    heard->records++;
+    return 0;
+}
+
+/* From this text in the file of a day. */
+static struct apapi_scan_counts hear_hours(const char *day, const char *text,
+                                           const struct apapi_scan_filter *filter,
+                                           struct heard *heard)
+{
+    const struct hours_sink sink = {.hour = hear_hour, .problem = hear_problem, .context = heard};
+    struct apapi_scan_counts counts;
+    char path[32];
+
+    mkdir(in_base(day), 0700);
+    snprintf(path, sizeof path, "%s/n1.hours", day);
+    write_string(in_base(path), text);
+    assert_int_equal(hours_read(base, filter, &sink, &counts, NULL), 0);
+    assert_int_equal(counts.records, heard->records);
+    assert_int_equal(counts.skipped, heard->problems);
+    return counts;
+}
+
+PREPARED(a_line_of_an_hour_is_read_whole)
+{
+    struct heard heard = {0};
+    const struct hour *hour = &heard.last;
+    const struct hour_sum *package = &hour->domains[APAPI_DOMAIN_PACKAGE];
+
+    hear_hours("2026-11-21",
+               HOUR("10",
+                    ",\"cluster\":\"c\",\"idle_w\":112.5,\"steps\":17,\"method\":\"cpu-time\","
+                    "\"domains\":{\"package\":{\"energy_j\":10,\"steps_j\":7,\"idle_j\":2.5,"
+                    "\"unattributed_j\":0.5},\"antimatter\":{\"energy_j\":1}},"
+                    "\"total\":{\"energy_j\":10},\"node_meter\":{\"energy_j\":15},"
+                    "\"gaps\":[{\"start\":\"2026-11-21T10:10:00Z\",\"elapsed_s\":60,"
+                    "\"reason\":\"reboot\"}],\"gaps_total\":3,\"resets\":2"),
+               &(struct apapi_scan_filter){0}, &heard);
+    assert_string_equal(hour->cluster, "c");
+    assert_string_equal(hour->method, "cpu-time");
+    assert_int_equal(hour->start_ns, NOON - 7200 * S);
+    assert_int_equal(hour->end_ns, NOON - 3660 * S);
+    assert_true(hour->idle_w == 112.5 && hour->steps == 17 && hour->resets == 2);
+    assert_true(package->energy_j == 10 && package->steps_j == 7);
+    assert_true(package->idle_j == 2.5 && package->unattributed_j == 0.5);
+    assert_true(hour->total.energy_j == 10 && isnan(hour->total.steps_j));
+    assert_true(hour->node_meter.energy_j == 15);
+    assert_true(isnan(hour->domains[APAPI_DOMAIN_DRAM].energy_j));
+    assert_true(hour->gap_count == 1 && hour->gap_total == 3 && hour->gaps[0].elapsed_s == 60);
+    assert_string_equal(hour->gaps[0].reason, "reboot");
+}
+
+#define UNTIL(end, measured_s)                                                                     \
+    "{\"apapi\":1,\"type\":\"hour\",\"node\":\"n1\",\"start\":\"2026-11-21T10:00:00Z\",\"end\":"   \
+    "\"2026-11-21T" end ":00:00Z\",\"measured_s\":" measured_s "}\n"
+
+PREPARED(bad_lines_of_hours_are_named_and_skipped)
+{
+    static const struct {
+        const char *line, *said; /* NULL: it is not bad */
+    } cases[] = {
+        {"nonsense\n", ""},
+        {"{\"apapi\":2,\"type\":\"hour\"}\n", "version 2 of a node's record"},
+        {"{\"apapi\":1}\n", "type: must be"},
+        {"{\"apapi\":1,\"type\":\"hour\",\"node\":\"n1\"}\n", "record: start: is missing"},
+        {HOUR("10", ",\"total\":{\"energy_j\":-1}"), "record: total.energy_j: below 0"},
+        {HOUR("10", ",\"domains\":{\"dram\":{\"idle_j\":\"x\"}}"),
+         "record: domains.dram.idle_j: not a number"},
+        {HOUR("10", ",\"gaps\":[{}]"), "record: gaps[0].start: is missing"},
+        {HOUR("10", ",\"steps\":-1"), "steps"},
+        {UNTIL("11", "3700"), "record: measured_s: longer than the time"},
+        {UNTIL("09", "0"), "record: end: must be after start"},
+        {"{\"apapi\":1,\"type\":\"day\",\"node\":\"n1\"}\n", NULL},
+        {HOUR("10", ""), NULL},
+        {HOUR("10", ",\"idle_w\":-1"), "idle_w"},
+        {"{\"apapi\":1,\"type\":\"ho", "the end of the line is missing"},
+    };
+    char text[8192] = "", *rest;
+    struct heard heard = {0};
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        strcat(text, cases[i].line);
+    }
+    assert_int_equal(hear_hours("2026-11-21", text, &(struct apapi_scan_filter){0}, &heard).newer,
+                     1);
+    assert_int_equal(heard.records, 1);
+    rest = heard.reasons;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        if (cases[i].said) {
+            const char *line = strsep(&rest, "\n");
+
+            assert_int_equal(atoi(line + strlen("n1.hours:")), i + 1);
+            assert_contains(line, cases[i].said);
+        }
+    }
+    assert_string_equal(rest, "");
+}
+
+PREPARED(a_filter_chooses_hours)
+{
+    static const struct {
+        struct apapi_scan_filter filter;
+        size_t hours;
+    } cases[] = {{{0}, 3},
+                 {{.nodes = "n2"}, 0},
+                 {{.from_unix_ns = NOON - 7199 * S}, 2},
+                 {{.to_unix_ns = NOON}, 2},
+                 {{.to_unix_ns = NOON + 1}, 3},
+                 {{.from_unix_ns = NOON + DAY / 2}, 0}};
+    struct heard next = {0};
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct heard heard = {0};
+
+        hear_hours("2026-11-21", HOUR("10", "") HOUR("11", "") HOUR("12", ""), &cases[i].filter,
+                   &heard);
+        fail_if(heard.records != cases[i].hours || heard.problems, "case %zu: %zu, not %zu", i,
+                heard.records, cases[i].hours);
+    }
+    /* its hour may end at midnight, and its line then be written into the next day's file */
+    write_string(in_base("2026-11-21/n1.hours"), "");
+    hear_hours("2026-11-22", HOUR("23", ""),
+               &(struct apapi_scan_filter){.to_unix_ns = NOON + DAY / 2}, &next);
+    assert_int_equal(next.records, 1);
 }

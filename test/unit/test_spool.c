@@ -11,19 +11,10 @@
 
 static char dir[80];
 
-static int descriptor; /* that is free before the test, and after it */
-
 static void make_spool(void)
 {
     make_base();
-    descriptor = free_descriptor();
     snprintf(dir, sizeof dir, "%s/spool", base);
-}
-
-static void remove_spool(void)
-{
-    assert_int_equal(free_descriptor(), descriptor);
-    remove_base();
 }
 
 static const char *in_spool(const char *name)
@@ -90,7 +81,7 @@ static void make_folders(void)
     assert_int_equal(mkdir(in_spool("n1"), 0700), 0);
 }
 
-#define PREPARED(name) TEST_WITH(name, make_spool, remove_spool)
+#define PREPARED(name) TEST_WITH(name, make_spool, remove_base)
 
 PREPARED(what_its_owner_holds_is_his)
 {
@@ -240,9 +231,7 @@ PREPARED(a_link_above_the_nodes_folder_is_not_followed)
 {
     char elsewhere[sizeof dir + 16];
 
-    if (geteuid() != 0) {
-        skip_because("needs root, to be another user");
-    }
+    needs_root();
     make_folders();
     write_file("n1/1.0.json", "a\n", 2);
     assert_string_equal(found(SPOOL_KEEP), "a ");

@@ -1,39 +1,54 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-
+#include "apapi/record.h"
 #include "record/store.h"
-#include "unit/store_fixture.h"
+#include "unit/temporary.h"
+
+#define DAY "acct/2026-11-21"
+#define FILE_OF_DAY DAY "/n1.jsonl"
 
 #define PROCESSES 8
 #define LINES_EACH 200
 #define LINE_BYTES 2500 /* about that of a record: many lines go over the end of a page */
 
-static void assert_mode(const char *path, mode_t mode)
-{
-    struct stat status;
+#define NOON_NS INT64_C(1795262400000000000) /* 2026-11-21T12:00:00Z */
 
-    assert_int_equal(lstat(in_base(path), &status), 0);
-    assert_int_equal(status.st_mode & 07777, mode);
+static char store[256];
+
+static void make_store(void)
+{
+    make_base();
+    snprintf(store, sizeof(store), "%s/acct", base);
 }
 
-static int descriptor; /* that is free before the test, and after it */
-
-static void begin(void)
+static char *read_file(const char *path)
 {
-    make_store();
-    descriptor = free_descriptor();
+    FILE *file = fopen(in_base(path), "r");
+    char *text = calloc(1, 4 << 20);
+
+    assert_non_null(file);
+    assert_non_null(text);
+    assert_true(fread(text, 1, (4 << 20) - 1, file) < (4 << 20) - 1);
+    fclose(file);
+    return text;
 }
 
-static void end(void)
+static void assert_file(const char *path, const char *expected)
 {
-    assert_int_equal(free_descriptor(), descriptor);
-    remove_base();
+    FREED char *text = read_file(path);
+
+    assert_string_equal(text, expected);
 }
 
-#define STORE_TEST(name) TEST_WITH(name, begin, end)
+/* Commands in the base folder. */
+static bool shell(const char *commands)
+{
+    char text[512];
+
+    snprintf(text, sizeof text, "cd '%s' && umask 077 && %s", base, commands);
+    return system(text) == 0;
+}
+
+#define STORE_TEST(name) TEST_WITH(name, make_store, remove_base)
 
 STORE_TEST(folders_and_file_are_private)
 {
@@ -42,10 +57,9 @@ STORE_TEST(folders_and_file_are_private)
     assert_int_equal(apapi_store_append(store, "n1", NOON_NS, "{\"a\":1}", &why), 0);
     assert_int_equal(apapi_store_append(store, "n1", NOON_NS, "{\"a\":2}", NULL), 0);
     umask(mask);
-    assert_file("acct/2026-11-21/n1.jsonl", "{\"a\":1}\n{\"a\":2}\n");
-    assert_mode("acct", 0700);
-    assert_mode("acct/2026-11-21", 0700);
-    assert_mode("acct/2026-11-21/n1.jsonl", 0600);
+    assert_file(FILE_OF_DAY, "{\"a\":1}\n{\"a\":2}\n");
+    assert_true(
+        shell("test \"$(stat -c %a acct " DAY " " FILE_OF_DAY " | xargs)\" = '700 700 600'"));
 }
 
 STORE_TEST(the_day_is_that_of_utc)
@@ -77,17 +91,17 @@ STORE_TEST(a_line_cut_at_any_byte_swallows_nothing)
     const char *const after = "{\"a\":4444}";
     char found[64], expected[128];
 
-    make_day();
+    assert_true(shell("mkdir -p " DAY));
     for (size_t cut = 0; cut <= strlen(last); cut++) {
         const char *newline = cut == 0 || cut == strlen(last) ? "" : "\n";
 
         snprintf(found, sizeof(found), "%s%.*s", before, (int)cut, last);
-        write_file("acct/2026-11-21/n1.jsonl", found);
+        write_string(in_base(FILE_OF_DAY), found);
         assert_int_equal(apapi_store_append(store, "n1", NOON_NS, after, NULL), 0);
         snprintf(expected, sizeof(expected), "%s%s%s\n", found, newline, after);
-        assert_file("acct/2026-11-21/n1.jsonl", expected);
+        assert_file(FILE_OF_DAY, expected);
         assert_int_equal(apapi_store_sync(store, "n1", NOON_NS, NULL), 0);
-        assert_file("acct/2026-11-21/n1.jsonl", expected);
+        assert_file(FILE_OF_DAY, expected);
     }
 }
 
@@ -97,20 +111,18 @@ STORE_TEST(what_is_not_there_cannot_be_brought_to_the_disk)
     assert_fails(EINVAL, apapi_store_sync(store, "../n1", NOON_NS, &why));
 }
 
-static void make_line(char *line, size_t size, int process, int number)
+/* Lines of one letter, in a process of its own. */
+static pid_t append_many(char letter)
 {
-    int length = snprintf(line, size, "{\"process\":%d,\"line\":%d,\"text\":\"", process, number);
+    char line[LINE_BYTES] = "";
+    pid_t child = fork();
 
-    memset(line + length, 'a' + process, size - length - 3);
-    memcpy(line + size - 3, "\"}", 3);
-}
-
-static void append_many(int process)
-{
+    assert_true(child >= 0);
+    if (child > 0) {
+        return child;
+    }
+    memset(line, letter, sizeof line - 1);
     for (int i = 0; i < LINES_EACH; i++) {
-        char line[LINE_BYTES];
-
-        make_line(line, sizeof(line), process, i);
         if (apapi_store_append(store, "n1", NOON_NS, line, NULL) < 0) {
             _exit(1);
         }
@@ -118,45 +130,31 @@ static void append_many(int process)
     _exit(0);
 }
 
-static void wait_for_all(const pid_t *children)
+STORE_TEST(concurrent_lines_stay_whole)
 {
+    pid_t children[PROCESSES];
+    size_t counts[PROCESSES] = {0};
+    FREED char *text = NULL;
+    char *rest, *line;
+
+    for (int i = 0; i < PROCESSES; i++) {
+        children[i] = append_many((char)('a' + i));
+    }
     for (int i = 0; i < PROCESSES; i++) {
         int status;
 
         assert_int_equal(waitpid(children[i], &status, 0), children[i]);
-        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+        assert_int_equal(status, 0);
     }
-}
-
-STORE_TEST(concurrent_lines_stay_whole)
-{
-    pid_t children[PROCESSES];
-    int next[PROCESSES] = {0};
-    FREED char *text = NULL;
-    char *position;
-
-    for (int i = 0; i < PROCESSES; i++) {
-        children[i] = fork();
-        assert_true(children[i] >= 0);
-        if (children[i] == 0) {
-            append_many(i);
-        }
-    }
-    wait_for_all(children);
-    text = read_file("acct/2026-11-21/n1.jsonl");
-    assert_null(strstr(text, "\n\n")); /* no line was taken for a torn one while it was written */
-    for (char *line = strtok_r(text, "\n", &position); line;
-         line = strtok_r(NULL, "\n", &position)) {
-        char expected[LINE_BYTES];
-        int process = -1;
-
-        assert_int_equal(sscanf(line, "{\"process\":%d", &process), 1);
-        assert_in_range(process, 0, PROCESSES - 1);
-        make_line(expected, sizeof(expected), process, next[process]++);
-        assert_string_equal(line, expected);
+    rest = text = read_file(FILE_OF_DAY);
+    while ((line = strsep(&rest, "\n")) && rest) { /* none is empty, as if one were torn */
+        assert_in_range(*line, 'a', 'a' + PROCESSES - 1);
+        assert_int_equal(strspn(line, (char[]){*line, '\0'}), LINE_BYTES - 1);
+        assert_int_equal(strlen(line), LINE_BYTES - 1);
+        counts[*line - 'a']++;
     }
     for (int i = 0; i < PROCESSES; i++) {
-        assert_int_equal(next[i], LINES_EACH);
+        assert_int_equal(counts[i], LINES_EACH);
     }
 }
 
@@ -176,18 +174,6 @@ STORE_TEST(bad_arguments_are_refused)
         assert_string_not_equal(why.text, "");
         assert_int_equal(access(store, F_OK), -1);
     }
-}
-
-#define DAY "acct/2026-11-21"
-#define FILE_OF_DAY DAY "/n1.jsonl"
-
-/* Commands in the base folder. */
-static bool shell(const char *commands)
-{
-    char text[512];
-
-    snprintf(text, sizeof text, "cd '%s' && umask 077 && %s", base, commands);
-    return system(text) == 0;
 }
 
 /* What is in the way of DIR/2026-11-21/n1.jsonl: a link that root or the caller has made where no
@@ -240,55 +226,22 @@ STORE_TEST(what_is_in_the_way_is_refused_and_named)
     }
 }
 
-/* In a child of its own: an ordinary user, where the tests run as root. */
-static void as_ordinary_user(void (*check)(void))
+static int try_to_append(void)
 {
-    pid_t child;
-    int status;
-
-    assert_int_equal(chmod(base, 0755), 0);
-    child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        if (geteuid() == 0 && (setgid(65534) < 0 || setuid(65534) < 0)) {
-            _exit(99);
-        }
-        check();
-        _exit(0);
+    if (apapi_store_append(store, "n1", NOON_NS, "{}", &why) != -1 || errno != EPERM) {
+        return 1;
     }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0);
-}
-
-static int expected;     /* errno of as_ordinary_user(refused) */
-static const char *said; /* in its message */
-
-static void refused(void)
-{
-    struct apapi_error err = {""};
-
-    if (apapi_store_append(store, "n1", NOON_NS, "{}", &err) != -1 || errno != expected) {
-        _exit(1);
-    }
-    if (!strstr(err.text, said)) {
-        _exit(2);
-    }
+    return strstr(why.text, "belongs to user 0") ? 0 : 2;
 }
 
 STORE_TEST(what_belongs_to_others_is_refused)
 {
     needs_root();
-    make_day();
-    assert_int_equal(chmod(store, 0755), 0);
-    assert_int_equal(chmod(in_base("acct/2026-11-21"), 0777), 0);
-    expected = EPERM, said = "belongs to user 0";
-    as_ordinary_user(refused);
-    assert_int_equal(chown(in_base("acct/2026-11-21"), 65534, 65534), 0);
-    write_file("acct/2026-11-21/n1.jsonl", "");
-    assert_int_equal(chmod(in_base("acct/2026-11-21/n1.jsonl"), 0666), 0);
-    as_ordinary_user(refused);
-    assert_file("acct/2026-11-21/n1.jsonl", "");
+    assert_true(shell("mkdir -p " DAY " && chmod 755 . acct && chmod 777 " DAY));
+    assert_int_equal(as_user(65534, try_to_append), 0);
+    assert_true(shell("chown 65534:65534 " DAY " && >" FILE_OF_DAY " && chmod 666 " FILE_OF_DAY));
+    assert_int_equal(as_user(65534, try_to_append), 0);
+    assert_file(FILE_OF_DAY, "");
 }
 
 /* --- the user's copy -------------------------------------------------------------------------- */
