@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "apapi/record.h"
+#include "record/members.h"
 #include "record/record.h"
+#include "sum/members.h"
 #include "unit/merge_fixture.h"
 
 static void add_component(struct apapi_record *record, const char *event)
@@ -371,4 +373,78 @@ MERGED(minimum_mean_and_maximum_are_in_order)
         assert_false(result.power_w.min > result.power_w.mean);
         assert_false(result.power_w.max < result.power_w.mean);
     }
+}
+
+/* --- regions ---------------------------------------------------------------------------------- */
+
+static struct apapi_region_result region_of(enum apapi_region_kind kind, const char *path,
+                                            double energy_j)
+{
+    struct apapi_region_result region = region_unmeasured();
+
+    snprintf(region.path, sizeof region.path, "%s", path);
+    region.kind = kind;
+    region.domains[APAPI_DOMAIN_PACKAGE] = (struct apapi_region_energy){energy_j, 0.5, NAN};
+    return region;
+}
+
+/* A node that has lost four regions. */
+static void add_regions(struct region_sums *sums, struct apapi_region_result *list, size_t count)
+{
+    struct apapi_record record = node_record("n1", 0);
+
+    set_domain(&record, APAPI_DOMAIN_PACKAGE, 100, up_summary);
+    record.regions = (struct apapi_regions){.list = list, .count = count, .losses = {.regions = 4}};
+    assert_return_code(region_sums_add(sums, &record), errno);
+}
+
+static double package_j(const struct apapi_region_result *region)
+{
+    return region->domains[APAPI_DOMAIN_PACKAGE].energy_j;
+}
+
+TEST(those_of_the_least_energy_are_in_the_rest)
+{
+    struct apapi_region_result list[] = {
+        region_of(APAPI_REGION_NAMED, "a", 10), region_of(APAPI_REGION_NAMED, "b", 20),
+        region_of(APAPI_REGION_NAMED, "c", 30), region_of(APAPI_REGION_UNMARKED, "", 7),
+        region_of(APAPI_REGION_REST, "", 1)};
+    struct region_sums sums = {0};
+    struct apapi_regions sum;
+
+    add_regions(&sums, list, COUNT_OF(list));
+    assert_return_code(region_sums_result(&sums, 1, &sum), errno);
+    assert_int_equal(sum.count, 3);
+    assert_string_equal(sum.list[0].path, "c");
+    assert_int_equal(sum.list[1].kind, APAPI_REGION_UNMARKED);
+    assert_int_equal(sum.list[2].kind, APAPI_REGION_REST);
+    assert_value(package_j(&sum.list[2]), 31);
+    assert_int_equal(sum.losses.regions, 6);
+    apapi_regions_clear(&sum);
+    region_sums_free(&sums);
+}
+
+/* Names by hostile nodes take bounded memory, and no energy is lost. */
+TEST(too_many_paths_go_into_the_rest)
+{
+    struct region_sums sums = {0};
+    struct apapi_regions sum;
+    double total_j = 0;
+
+    for (int i = 0; i < 2 * REGION_SUMS_MAX; i++) {
+        char path[32];
+        struct apapi_region_result region;
+
+        snprintf(path, sizeof path, "region %d", i);
+        region = region_of(APAPI_REGION_NAMED, path, 1);
+        add_regions(&sums, &region, 1);
+    }
+    assert_return_code(region_sums_result(&sums, APAPI_REGIONS_MAX, &sum), errno);
+    assert_int_equal(sum.count, APAPI_REGIONS_MAX + 1);
+    for (size_t i = 0; i < sum.count; i++) {
+        total_j += package_j(&sum.list[i]);
+    }
+    assert_value(total_j, 2 * REGION_SUMS_MAX);
+    apapi_regions_clear(&sum);
+    region_sums_free(&sums);
 }
