@@ -20,7 +20,7 @@ static inline void add_domain(struct apapi_record *record, enum apapi_domain dom
 static inline struct apapi_record step(const char *name, const char *node, int64_t from_s,
                                        int64_t to_s, double power_w)
 {
-    struct apapi_record record = {.complete = true, .id = {.restarts = APAPI_UNKNOWN}};
+    struct apapi_record record = {.complete = true, .id = APAPI_IDENTITY_UNKNOWN};
 
     snprintf(record.id.step, sizeof record.id.step, "%s", name);
     snprintf(record.id.node, sizeof record.id.node, "%s", node);

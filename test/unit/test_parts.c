@@ -8,11 +8,8 @@
 
 #include "channel/deadline.h"
 #include "gather/parts.h"
-#include "measure/domain.h"
-#include "unit/unit.h"
+#include "unit/step_fixture.h"
 
-#define S INT64_C(1000000000)
-#define BEGIN (1795260000 * S)
 #define TOKEN "0123456789abcdef0123456789abcdef"
 #define OTHER "0123456789abcdef0123456789abcdeF"
 
@@ -22,20 +19,13 @@ static struct forward forward;
 static int listener;
 static char strangers_where[128];
 
-static struct apapi_record step(const char *name, const char *node, uint32_t job, int64_t from_s)
+/* 400 J in 4 s. */
+static struct apapi_record step_of(const char *name, const char *node, uint32_t job, int64_t from_s)
 {
-    struct apapi_record record = {.id = APAPI_IDENTITY_UNKNOWN, .complete = true};
-    struct apapi_measurement *m = &record.measurement;
+    struct apapi_record record = step(name, node, from_s, from_s + 4, 100);
 
     record.id.job = job;
-    snprintf(record.id.step, sizeof record.id.step, "%s", name);
-    snprintf(record.id.node, sizeof record.id.node, "%s", node);
-    m->start_unix_ns = BEGIN + from_s * S;
-    m->elapsed_ns = 4 * S;
-    m->covered = 1;
-    unmeasure_domains(m->domains);
-    m->domains[APAPI_DOMAIN_PACKAGE].measured = true;
-    m->domains[APAPI_DOMAIN_PACKAGE].energy_j = 400;
+    record.measurement.covered = 1;
     return record;
 }
 
@@ -60,7 +50,7 @@ static void set_up(void)
                      0);
     assert_int_equal(listen(listener, 16), 0);
     assert_int_equal(parts_open(&parts, listener, TOKEN, 17), 0);
-    batch = step("batch", "n1", 17, 0);
+    batch = step_of("batch", "n1", 17, 0);
 }
 
 static void tear_down(void)
@@ -79,7 +69,7 @@ static void open_forward(const char *token)
 
 static void pass_on_step(const char *name, const char *node, uint32_t job, int64_t from_s)
 {
-    const struct apapi_record record = step(name, node, job, from_s);
+    const struct apapi_record record = step_of(name, node, job, from_s);
     FREED char *line = NULL;
 
     assert_int_equal(apapi_record_encode(&record, &line, NULL), 0);
@@ -164,7 +154,7 @@ PREPARED(rubbish_is_bounded)
 /* Connections with LINES records each, all of which have arrived. */
 static void send_many(void)
 {
-    const struct apapi_record record = step("0", "n1", 17, 0);
+    const struct apapi_record record = step_of("0", "n1", 17, 0);
     FREED char *line = NULL;
 
     assert_int_equal(apapi_record_encode(&record, &line, NULL), 0);
@@ -208,7 +198,7 @@ PREPARED(memory_for_what_is_sent_is_bounded)
 
 PREPARED(timelines_are_bounded)
 {
-    struct apapi_record record = step("0", "n1", 17, 0);
+    struct apapi_record record = step_of("0", "n1", 17, 0);
     struct apapi_timeline *timeline = &record.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline;
 
     timeline->count = 1;
@@ -346,8 +336,7 @@ PREPARED(running_steps_are_bounded)
     assert_table_says(1, "n1", "running: steps 17.0, 17.2, 17.3, 17.4, 17.5 and 250");
 }
 
-/* --- whose a connection is, for listeners that accept anyone -----------------------------------
- */
+/* --- whose a connection is, for listeners that accept anyone ---------------------------------- */
 
 static struct sender_origin origin_of(const char *address)
 {

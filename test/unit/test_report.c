@@ -11,109 +11,49 @@
 
 static char *fixture_program[] = {(char[]){"./a.out"}, (char[]){"-x"}, (char[]){"a\"b"}, NULL};
 
-static struct apapi_event_result fixture_energy(double factor)
-{
-    struct apapi_event_result result = {
-        .event = {.name = "rapl:::PACKAGE_ENERGY:PACKAGE0",
-                  .unit = "J",
-                  .kind = APAPI_KIND_ENERGY,
-                  .domain = APAPI_DOMAIN_PACKAGE,
-                  .type = APAPI_TYPE_UINT64,
-                  .accumulates = true,
-                  .scale = 1e-6},
-        .total = 200 * factor,
-        .summary = {90, 100 * factor, 120, 118},
-        .covered_ns = 2 * FIXTURE_S,
-        .uncertainty_j = 0.25,
-        .incidents = {.samples = 21, .wraps = 1},
-        .values = {{.shown = APAPI_SHOW_ACC,
-                    .type = "energy",
-                    .unit = "Ws",
-                    .factor = 1e6,
-                    .last = 10.5,
-                    .min = 9,
-                    .max = 12,
-                    .avg = 10,
-                    .acc = 200 * factor},
-                   {.shown = APAPI_SHOW_MIN | APAPI_SHOW_MAX | APAPI_SHOW_AVG,
-                    .type = "power",
-                    .unit = "W",
-                    .factor = 0.001,
-                    .last = 105,
-                    .min = 90,
-                    .max = 120,
-                    .avg = 100,
-                    .acc = 2000}}};
+/* A node with 200 J in 2 s, for the first run. */
+static const char fixture_record[] =
+    "{\"apapi\":1,\"name\":\"a.out\",\"node\":\"laptop\",\"node_index\":0,\"nodes\":1,\"uid\":1000,"
+    "\"start\":\"1970-01-01T00:00:00Z\",\"elapsed_s\":2,\"late_s\":0,\"complete\":true,"
+    "\"domains\":{\"package\":{\"energy_j\":200,\"uncertainty_j\":0.25,\"min_w\":90,\"mean_w\":100,"
+    "\"p95_w\":118,\"max_w\":120}},\"components\":["
+    "{\"name\":\"rapl\",\"source\":\"sysfs powercap\",\"interval_s\":0.1,\"events\":[{\"name\":"
+    "\"rapl:::PACKAGE_ENERGY:PACKAGE0\",\"unit\":\"J\",\"domain\":\"package\",\"counter\":true,"
+    "\"scale\":1e-6,\"total\":200,\"min\":90,\"mean\":100,\"p95\":118,\"max\":120,\"covered_s\":2,"
+    "\"uncertainty_j\":0.25,\"samples\":21,\"wraps\":1}]},"
+    "{\"name\":\"coretemp\",\"source\":\"PAPI\",\"interval_s\":1.5,\"events\":[{\"name\":"
+    "\"coretemp:::hwmon0,temp1\",\"unit\":\"C\",\"kind\":\"temperature\",\"type\":\"int64\","
+    "\"scale\":1e-3,\"min\":-40.5,\"mean\":45.25,\"max\":61,\"covered_s\":2,\"samples\":21,"
+    "\"failed\":2}]},{\"name\":\"nvml\",\"reason\":\"no driver\"}],"
+    "\"trust\":{\"covered\":1,\"cpu_s\":0}}";
 
-    return result;
-}
+/* What the energy's definition wants. The temperature's wants nothing. */
+static const struct apapi_value_result fixture_values[2] = {
+    {.shown = APAPI_SHOW_ACC, .type = "energy", .unit = "Ws", .factor = 1e6, .acc = 200},
+    {.shown = APAPI_SHOW_MIN | APAPI_SHOW_MAX | APAPI_SHOW_AVG,
+     .type = "power",
+     .unit = "W",
+     .factor = 0.001,
+     .min = 90,
+     .max = 120,
+     .avg = 100}};
 
-/* Its definition wants no values. */
-static struct apapi_event_result fixture_gauge(void)
-{
-    struct apapi_event_result result = {.event = {.name = "coretemp:::hwmon0,temp1",
-                                                  .unit = "C",
-                                                  .kind = APAPI_KIND_TEMPERATURE,
-                                                  .type = APAPI_TYPE_INT64,
-                                                  .scale = 1e-3},
-                                        .total = NAN,
-                                        .summary = {-40.5, 45.25, 61, NAN},
-                                        .covered_ns = 2 * FIXTURE_S,
-                                        .uncertainty_j = NAN,
-                                        .incidents = {.samples = 21, .failed = 2},
-                                        .values = {{.last = NAN}, {.last = NAN}}};
-
-    return result;
-}
-
+/* The run has so many times the energy and time of the first. */
 static void fixture_fill(struct run *run, double factor, int status)
 {
     struct apapi_measurement *m = &run->record.measurement;
+    struct apapi_domain_result *package = &m->domains[APAPI_DOMAIN_PACKAGE];
 
-    *run = (struct run){
-        .record = {.id = APAPI_IDENTITY_UNKNOWN, .ending = APAPI_ENDING_UNKNOWN, .complete = true}};
-    strcpy(run->record.id.name, "a.out");
-    strcpy(run->record.id.node, "laptop");
-    run->record.id.node_index = 0;
-    run->record.id.nodes = 1;
-    run->record.id.uid = 1000;
+    fail_if(apapi_record_decode(fixture_record, strlen(fixture_record), &run->record, &why), "%s",
+            why.text);
+    memcpy(m->components[0].events[0].values, fixture_values, sizeof fixture_values);
+    package->energy_j *= factor;
+    package->power_w.mean *= factor;
     run->end = (struct child_end){.status = status,
                                   .elapsed_ns = (uint64_t)(2e9 * factor),
                                   .user_s = 1.5,
                                   .system_s = 0.25,
                                   .peak_bytes = UINT64_C(12595) * 1024};
-    unmeasure_domains(m->domains);
-    m->domains[APAPI_DOMAIN_PACKAGE] =
-        (struct apapi_domain_result){.measured = true,
-                                     .energy_j = 200 * factor,
-                                     .uncertainty_j = 0.25,
-                                     .power_w = {90, 100 * factor, 120, 118}};
-    m->elapsed_ns = 2 * FIXTURE_S;
-    m->covered = 1;
-    m->component_count = 3;
-    m->components = calloc(3, sizeof *m->components);
-    assert_non_null(m->components);
-    m->components[0] =
-        (struct apapi_component_result){.name = "rapl",
-                                        .measured = true,
-                                        .source = "sysfs powercap",
-                                        .interval_ns = 100000000,
-                                        .period = {20, 0.1, 0.001, 0.102},
-                                        .event_count = 1,
-                                        .events = calloc(1, sizeof(*m->components->events))};
-    m->components[1] =
-        (struct apapi_component_result){.name = "coretemp",
-                                        .measured = true,
-                                        .source = "PAPI",
-                                        .interval_ns = 1500000000,
-                                        .period = {0, NAN, NAN, NAN},
-                                        .event_count = 1,
-                                        .events = calloc(1, sizeof(*m->components->events))};
-    m->components[2] = (struct apapi_component_result){.name = "nvml", .reason = "no driver"};
-    assert_non_null(m->components[0].events);
-    assert_non_null(m->components[1].events);
-    m->components[0].events[0] = fixture_energy(factor);
-    m->components[1].events[0] = fixture_gauge();
 }
 
 static struct report report;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "limit/limit.h"
 
-#include <signal.h>
-
 #include "unit/unit.h"
 
 static void assert_parsed(const char *text, struct limit *limit)
@@ -14,92 +12,62 @@ static void assert_parsed(const char *text, struct limit *limit)
     }
 }
 
-TEST(conditions)
+/* "SCOPE METER CONDITION AMOUNT UNIT +- HYSTERESIS for SECONDS: ACTIONS; COMMAND". */
+static const char *meaning(const struct limit *limit)
 {
-    static const struct {
-        const char *text, *meter;
-        enum limit_condition condition;
-        enum limit_unit unit;
-        double amount, hysteresis;
-        uint64_t hold_ns;
-    } good[] = {
-        {"total>=5kJ:log", "total", LIMIT_TOTAL, LIMIT_ENERGY, 5000, 0, 0},
-        {" gpu > 2 kWh ", "gpu", LIMIT_TOTAL, LIMIT_ENERGY, 7.2e6, 0, 0},
-        {"total >= 100", "total", LIMIT_TOTAL, LIMIT_ENERGY, 100, 0, 0},
-        {"package every 1kJ", "package", LIMIT_EVERY, LIMIT_ENERGY, 1000, 0, 0},
-        {"node > 600W for 10s", "node", LIMIT_ABOVE, LIMIT_POWER, 600, 0, 10000000000},
-        {"node >= 0.6kW hysteresis 20W for 1.5s : stamp", "node", LIMIT_ABOVE, LIMIT_POWER, 600, 20,
-         1500000000},
-        {"dram < 100", "dram", LIMIT_BELOW, LIMIT_POWER, 100, 0, 0},
-        {"a:::t:b > 80\302\260C", "a:::t:b", LIMIT_ABOVE, LIMIT_TEMPERATURE, 80, 0, 0},
-        {"a:::t > 80C", "a:::t", LIMIT_ABOVE, LIMIT_TEMPERATURE, 80, 0, 0},
-        {"nvml:::gpu:load <= 5 %", "nvml:::gpu:load", LIMIT_BELOW, LIMIT_PERCENT, 5, 0, 0},
-        {"net:::rx:bytes every 1e6", "net:::rx:bytes", LIMIT_EVERY, LIMIT_PLAIN, 1e6, 0, 0},
-        {"perf:::a:cpu=0 >= 12", "perf:::a:cpu=0", LIMIT_TOTAL, LIMIT_PLAIN, 12, 0, 0},
-        {"perf:::a > 12 hysteresis 2", "perf:::a", LIMIT_ABOVE, LIMIT_PLAIN, 12, 2, 0},
-    };
+    static const char *const scopes[] = {"node", "step", "job"}, *const units[] = {"", "J", "W",
+                                                                                   "C", "%"};
+    static const char *const conditions[] = {
+        [LIMIT_TOTAL] = ">=", [LIMIT_EVERY] = "every", [LIMIT_ABOVE] = ">", [LIMIT_BELOW] = "<"};
+    static char text[sizeof *limit + 256];
+    char actions[64];
 
-    for (size_t i = 0; i < COUNT_OF(good); i++) {
-        struct limit got;
-
-        assert_parsed(good[i].text, &got);
-        assert_string_equal(got.meter, good[i].meter);
-        assert_int_equal(got.condition, good[i].condition);
-        assert_int_equal(got.unit, good[i].unit);
-        assert_float_equal(got.amount, good[i].amount, 1e-6);
-        assert_float_equal(got.hysteresis, good[i].hysteresis, 1e-9);
-        assert_int_equal(got.hold_ns, good[i].hold_ns);
-    }
+    limit_actions_text(limit, actions, sizeof actions);
+    snprintf(text, sizeof text, "%s %s %s %.9g %s+-%g for %gs: %s;%s", scopes[limit->scope],
+             limit->meter, conditions[limit->condition], limit->amount, units[limit->unit],
+             limit->hysteresis, (double)limit->hold_ns / 1e9, actions, limit->command);
+    return text;
 }
 
 /* A scope is one only where a quantity follows. */
-TEST(scopes)
+TEST(good_texts)
 {
     static const struct {
-        const char *text, *meter, *actions;
-        enum limit_scope scope;
-        enum limit_condition condition;
+        const char *text, *means;
     } good[] = {
-        {"step total >= 5kJ : term", "total", "term", LIMIT_STEP, LIMIT_TOTAL},
-        {" job  total every 1kWh", "total", "log", LIMIT_JOB, LIMIT_EVERY},
-        {"job total >= 5 : signal=USR1", "total", "signal=USR1@job", LIMIT_JOB, LIMIT_TOTAL},
-        {"job total >= 5J : term, stamp", "total", "stamp, term@job", LIMIT_JOB, LIMIT_TOTAL},
-        {"node package >= 5kJ", "package", "log", LIMIT_NODE, LIMIT_TOTAL},
-        {"node node > 600W", "node", "log", LIMIT_NODE, LIMIT_ABOVE},
-        {"node > 600W", "node", "log", LIMIT_NODE, LIMIT_ABOVE},
+        {"total>=5kJ:log", "node total >= 5000 J+-0 for 0s: log;"},
+        {" gpu > 2 kWh ", "node gpu >= 7200000 J+-0 for 0s: log;"},
+        {"total >= 100", "node total >= 100 J+-0 for 0s: log;"},
+        {"package every 1kJ", "node package every 1000 J+-0 for 0s: log;"},
+        {"node > 600W for 10s", "node node > 600 W+-0 for 10s: log;"},
+        {"node >= 0.6kW hysteresis 20W for 1.5s : stamp", "node node > 600 W+-20 for 1.5s: stamp;"},
+        {"dram < 100", "node dram < 100 W+-0 for 0s: log;"},
+        {"a:::t:b > 80\302\260C", "node a:::t:b > 80 C+-0 for 0s: log;"},
+        {"a:::t > 80C", "node a:::t > 80 C+-0 for 0s: log;"},
+        {"nvml:::gpu:load <= 5 %", "node nvml:::gpu:load < 5 %+-0 for 0s: log;"},
+        {"net:::rx:bytes every 1e6", "node net:::rx:bytes every 1000000 +-0 for 0s: log;"},
+        {"perf:::a:cpu=0 >= 12", "node perf:::a:cpu=0 >= 12 +-0 for 0s: log;"},
+        {"perf:::a > 12 hysteresis 2", "node perf:::a > 12 +-2 for 0s: log;"},
+        {"step total >= 5kJ : term", "step total >= 5000 J+-0 for 0s: term;"},
+        {" job  total every 1kWh", "job total every 3600000 J+-0 for 0s: log;"},
+        {"job total >= 5 : signal=USR1", "job total >= 5 J+-0 for 0s: signal=USR1@job;"},
+        {"job total >= 5J : term, stamp", "job total >= 5 J+-0 for 0s: stamp, term@job;"},
+        {"node package >= 5kJ", "node package >= 5000 J+-0 for 0s: log;"},
+        {"node node > 600W", "node node > 600 W+-0 for 0s: log;"},
+        {"gpu >= 5J : stamp, signal=USR1", "node gpu >= 5 J+-0 for 0s: stamp, signal=USR1;"},
+        {"gpu >= 5J: signal=SIGINT@step , term",
+         "node gpu >= 5 J+-0 for 0s: term, signal=INT@step;"},
+        {"gpu >= 5J : log, exec= echo a, b : c > d ",
+         "node gpu >= 5 J+-0 for 0s: log, exec;echo a, b : c > d"},
     };
-
-    for (size_t i = 0; i < COUNT_OF(good); i++) {
-        struct limit got;
-        char actions[64];
-
-        assert_parsed(good[i].text, &got);
-        limit_actions_text(&got, actions, sizeof actions);
-        assert_string_equal(got.meter, good[i].meter);
-        assert_string_equal(actions, good[i].actions);
-        assert_int_equal(got.scope, good[i].scope);
-        assert_int_equal(got.condition, good[i].condition);
-    }
-}
-
-TEST(actions)
-{
     struct limit got;
 
-    assert_parsed("total >= 5kJ", &got);
-    assert_int_equal(got.actions, LIMIT_LOG);
-    assert_parsed(" total >=  5kJ : stamp, signal=USR1", &got);
+    for (size_t i = 0; i < COUNT_OF(good); i++) {
+        assert_parsed(good[i].text, &got);
+        assert_string_equal(meaning(&got), good[i].means);
+    }
+    assert_parsed(" total >=  5kJ : stamp", &got);
     assert_string_equal(got.text, "total >=  5kJ");
-    assert_int_equal(got.actions, LIMIT_STAMP | LIMIT_SIGNAL);
-    assert_int_equal(got.signal, SIGUSR1);
-    assert_false(got.whole_step);
-    assert_parsed("total >= 5kJ: signal=SIGINT@step , term", &got);
-    assert_int_equal(got.actions, LIMIT_TERM | LIMIT_SIGNAL);
-    assert_int_equal(got.signal, SIGINT);
-    assert_true(got.whole_step);
-    assert_parsed("total >= 5kJ : log, exec= echo a, b : c > d ", &got);
-    assert_int_equal(got.actions, LIMIT_LOG | LIMIT_EXEC);
-    assert_string_equal(got.command, "echo a, b : c > d");
 }
 
 /* The caret stands below the place, and the message says what would be valid. */
