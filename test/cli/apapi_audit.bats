@@ -233,13 +233,3 @@ rows() { # EXPRESSION [OPTION...]
     [[ ${lines[1]} == "  n1 "* ]]
     tells 1 '*1 line or file skipped; -v shows which, and why*' audit --strict
 }
-
-@test "wrong usage and missing folders" {
-    tells 2 '*takes no arguments*' audit n1
-    run -2 "$apapi" audit -S tomorrow-ish
-    tells 2 '*-S is not before -E*' "$apapi" audit --acct-dir "$acct" -S 2024-03-06 -E 2024-03-05
-    run -2 audit --top 0
-    run -2 audit -N 'n['
-    tells 1 '*no node found*' audit
-    tells 1 '*missing: No such file or directory*' "$apapi" audit --acct-dir "$acct/missing"
-}

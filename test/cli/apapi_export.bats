@@ -202,7 +202,6 @@ spooled() { # FILE JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION]
     echo old >a.prom
     run -1 bash -c 'ulimit -f 0; trap "" XFSZ; exec "$@"' - "$apapi" export --acct-dir "$acct" --spool-dir "$spool" --prometheus a.prom
     [[ $output == *'a.prom: File too large' && $(cat a.prom) == old && $(ls) == $'a.prom\nacct\nlive\nspool' ]]
-    run -1 bash -c '"$@" >/dev/full' - "$apapi" export --acct-dir "$acct" --spool-dir "$spool" --prometheus -
 }
 
 @test "apapi.conf says where, if nobody else does" {
@@ -221,15 +220,4 @@ spooled() { # FILE JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION]
     publish "$apapi"
     mkdir -m 700 "$public/acct"
     tells 1 "*Permission denied; the site's folders are root's" "${nobody[@]}" "$public/apapi" export --acct-dir "$public/acct" --prometheus -
-}
-
-@test "wrong usage" {
-    run -2 "$apapi" export
-    [[ $output == 'apapi export: which file? Name it, or prometheus_dir in apapi.conf' ]]
-    run -2 export_all a.prom b.prom
-    run -2 export_all -S never a.prom
-    run -2 export_all -N 'n[1-' a.prom
-    run -2 export_all --promethius a.prom
-    run -0 "$apapi" help export
-    [[ $output == 'usage: apapi export [--prometheus] '* ]]
 }

@@ -282,21 +282,9 @@ check_uncertainty() {
     on SQLite check_uncertainty
 }
 
-@test "nothing half: a foreign, a later, an older and a full database" {
+@test "nothing half: a full database" {
     cd "$BATS_TEST_TMPDIR"
     record 7 0 n1 10 >file
-    echo 'this is no database, and long enough to be told so: ....................................' >foreign
-    tells 1 'apapi import: *not a database' import --db sqlite:foreign file
-    tells 1 'apapi import: nowhere/db: No such file or directory' import --db sqlite:nowhere/db file
-    import --db sqlite:db /dev/null
-    sqlite3 db "insert into apapi_schema values (99)"
-    tells 1 '*version 99, this apapi knows 11' import --db sqlite:db file
-    sqlite3 db "delete from apapi_schema; insert into apapi_schema values (1)"
-    for words in 'import file' report; do
-        # shellcheck disable=SC2086 # words
-        tells 1 '*the database is of version 1, this apapi knows 11: import the records into a new one' "$apapi" $words --db sqlite:db
-    done
-    rm db
     import --db sqlite:db /dev/null
     sqlite3 db "create trigger t before insert on jobs begin select raise(abort, 'disk full'); end"
     tells 1 '*disk full' import --db sqlite:db file
@@ -404,16 +392,4 @@ connected_to_postgres() { [[ $(psql_apapi "select count(*) from pg_stat_activity
     while IFS=. read -r table column; do
         grep -qF "\`$column\`" "$repository/docs/database.md" || { echo "$table.$column"; false; }
     done <columns
-}
-
-@test "wrong usage" {
-    for arguments in '' '--db' '--db nonsense f' '--db sqlite: f' '--db mysql://host f' '--db mysql://u:secret@h/d f' \
-        '--db mysql://h:0/d f' '--db mysql:///d?wrong=1 f' '--db postgresql://host f' '--db postgresql://u:secret@h/d f' '--db postgresql://h/d?password=secret f' '--db sqlite:f -S nonsense f' \
-        '--db sqlite:f --acct-dir d f' '--nope'; do
-        # shellcheck disable=SC2086 # words
-        run -2 import $arguments
-        [[ $output == 'apapi import: '* && $output != *secret* ]]
-    done
-    tells 0 'usage: apapi import *' "$apapi" help import
-    tells 1 'apapi import: nowhere: No such file or directory' import --db "sqlite:$BATS_TEST_TMPDIR/db" nowhere
 }

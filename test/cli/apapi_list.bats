@@ -23,59 +23,6 @@ teardown() {
     leave_public
 }
 
-@test "help and version" {
-    run --separate-stderr "$apapi" --version
-    [[ $status -eq 0 && $output =~ ^apapi\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
-    for words in "--help" "-h" "help" "help help" "help --help"; do
-        # shellcheck disable=SC2086 # two words
-        run --separate-stderr "$apapi" $words
-        [[ $status -eq 0 && $output == usage:*list*doctor* && -z $stderr ]]
-    done
-    for command in list doctor; do
-        run --separate-stderr "$apapi" help $command
-        [[ $status -eq 0 && $output == "usage: apapi $command "* ]]
-        help=$output
-        run --separate-stderr "$apapi" $command --help
-        [[ $status -eq 0 && $output == "$help" ]]
-        [[ $(wc -L <<<"$help") -le 100 ]]
-    done
-}
-
-@test "wrong usage: the nearest name, where to look, exit status 2" {
-    cases=("lst|apapi: unknown command 'lst': did you mean 'list'? 'apapi help' shows all"
-        "xyz|apapi: unknown command 'xyz'; 'apapi help' shows all"
-        "help doktor|apapi: unknown command 'doktor': did you mean 'doctor'?"
-        "--jsn|apapi: unknown command '--jsn'"
-        "list --jsn|apapi list: unknown option '--jsn': did you mean '--json'? 'apapi help list' shows all"
-        "list -x|apapi list: unknown option '-x'; 'apapi help list' shows all"
-        "list --json=3|apapi list: --json takes no argument"
-        "doctor --json|apapi doctor: unknown option '--json'; 'apapi help doctor' shows all"
-        "list rpal|apapi list: unknown component 'rpal': did you mean 'rapl'? 'apapi list' shows what there is"
-        "list rapl:powrcap|apapi list: unknown component 'powrcap': did you mean 'powercap'?"
-        "list foo|apapi list: unknown component 'foo'; 'apapi list' shows"
-        "list rapl:|apapi list: a name is missing in the list of components"
-        "doctor foo|apapi doctor: unknown component 'foo'")
-    for case in "${cases[@]}"; do
-        # shellcheck disable=SC2086 # words
-        run --separate-stderr "$apapi" ${case%%|*}
-        echo "${case%%|*}: $status $stderr"
-        [[ $status -eq 2 && -z $output && $stderr == "${case#*|}"* ]]
-    done
-    run --separate-stderr "$apapi"
-    [[ $status -eq 2 && -z $output && $stderr == usage:* ]]
-    APAPI_SOURCES=nonsense run --separate-stderr "$apapi" list
-    [[ $status -eq 2 && -z $output && $stderr == *"unknown source 'nonsense'"* ]]
-}
-
-@test "standard output that cannot be written is a failure" {
-    for words in --version "list" "list --json" "doctor maxeler" "help list"; do
-        # shellcheck disable=SC2086 # words
-        run --separate-stderr bash -c '"$@" >/dev/full' - "$apapi" $words
-        echo "$words: $status $stderr"
-        [[ $status -eq 1 && $stderr == *"standard output: No space left on device" ]]
-    done
-}
-
 @test "the events of a component, with value, unit, kind, domain, range, width, guard, update period and description" {
     fake_machine
     zone intel-rapl:0 package-0 12500000

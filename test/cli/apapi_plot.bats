@@ -150,14 +150,6 @@ EOF
     record 17 0 n1 0 100 200
     record 18 0 n1 0 100 200 'del(.timeline)'
     cd "$BATS_TEST_TMPDIR"
-    tells 2 'apapi plot: a.gif: its name must end with .svg or .html, or -f say which it is' plot 17 -o a.gif
-    tells 2 '*--format takes svg or html*' plot 17 -f gif -o a.svg
-    run -2 plot 17
-    [[ $output == "apapi plot: which file? -o FILE.svg or FILE.html; or -o -" ]]
-    run -2 plot -o a.html
-    [[ $output == *"which JOB?"* ]]
-    tells 2 "*'17x' is not a job*" plot 17x -o a.html
-    tells 2 '*--by takes domain or node*' plot 17 --by user -o a.html
     tells 1 'apapi plot: no record of this job found' plot 19 -o a.html
     tells 1 'apapi plot: the records of job 18 have no power over time' plot 18 -o a.html
     tells 1 'apapi plot: *nowhere*No such file or directory*' plot 17 -o nowhere/a.html

@@ -14,42 +14,6 @@ teardown() { leave_public; }
 
 ask() { "$apapi" report --db "$@"; }
 
-@test "a database that is not there, none of ours, of another version, or not to be read" {
-    cd "$BATS_TEST_TMPDIR"
-    run -1 ask sqlite:mistyped -j 17
-    [[ $output == "apapi report: mistyped: No such file or directory" && ! -e mistyped ]]
-    tells 1 'apapi report: *' ask sqlite:. -j 17
-    : >empty
-    run -1 ask sqlite:empty -j 17
-    [[ $output == "apapi report: no records were imported into this database" && ! -s empty ]]
-    echo 'this is no database, and long enough to be told so: ....................................' >foreign
-    tells 1 'apapi report: *not a database' ask sqlite:foreign -j 17
-    "$apapi" import --db sqlite:db /dev/null
-    tells 1 'apapi report: no job found' ask sqlite:db -j 17
-    sqlite3 db "update apapi_schema set version = 99"
-    tells 1 '*version 99*' ask sqlite:db -j 17
-    : >private
-    chmod 000 private
-    if ((EUID == 0)); then
-        make_public
-        publish "$apapi"
-        mv private "$public"
-        run -1 "${nobody[@]}" "$public/apapi" report --db "sqlite:$public/private" -j 17
-    else
-        run -1 ask sqlite:private -j 17
-    fi
-    [[ $output == *": Permission denied" ]]
-}
-
-@test "wrong usage" {
-    for arguments in '--db' '--db nonsense' '--db sqlite:' '--db mysql://host' '--db mysql://u:secret@h/d' '--db sqlite:f file' \
-        '--db sqlite:f --acct-dir d' '--db sqlite:f -N n[1' '--db sqlite:f -j x' '--db sqlite:f --by week'; do
-        # shellcheck disable=SC2086 # words
-        run -2 "$apapi" report $arguments
-        [[ $output == 'apapi report: '* && $output != *secret* ]] || { echo "$arguments: $output"; false; }
-    done
-}
-
 @test "SQLite: a file that may only be read, while an import writes" {
     record 17 0 n1 0 100 200
     cd "$BATS_TEST_TMPDIR"

@@ -19,9 +19,6 @@ load report_common
     done
     run -0 cells stepid --by step -j 33.batch
     [[ $output == 33+0.batch ]]
-    for wrong in x 17. 17_ 17_x .0 -1 '17,'; do
-        tells 2 '*is not a job; write it as 17, 17.0*' report -j "$wrong"
-    done
 }
 
 @test "times; without any it is today, with -j or a file it is all" {
@@ -35,8 +32,6 @@ load report_common
     record 61 0 n1 $((now - 1795168800 - 20)) 10 100
     run -0 report -n -P
     [[ $output == 61\|* && ${#lines[@]} -eq 1 ]] || [[ $(date +%H%M) == 0000 ]]
-    tells 2 "*'noonish' is not a time; write it as*" report -S noonish
-    tells 2 '*-S is not before -E*' report -S 2026-11-21 -E 2026-11-20
 }
 
 @test "torn, foreign, later and hostile lines are skipped, counted, told" {
@@ -59,20 +54,6 @@ load report_common
     [[ $stderr == *"n1.jsonl:2: "* && $stderr == *"n1.jsonl:7: "*"end of the line is missing"* && $stderr == *"longer than 1 MiB"* ]]
     prints 1 95 cells jobid --strict
     tells 1 '*no job found' report "$BATS_TEST_TMPDIR/bad"
-}
-
-@test "records that name no cluster stay apart" {
-    record 1 batch n1 0 10 100
-    record 1 0 n2 0 9.81 100
-    record 1 extern n1 0 10 100 'del(.cluster, .account, .partition)'
-    record 1 extern n2 0 9 100 'del(.cluster)'
-    [[ $(cells jobid,cluster,account,energy,nodes,records) == $'1||physics|1900|2|2\n1|c1|physics|1981|2|2' ]]
-    run -0 cells jobs,energy --by cluster
-    [[ $output == $'1|1900\n1|1981' ]]
-    run -0 --separate-stderr "$apapi" show --acct-dir "$acct" 1
-    [[ $output == *"total "*"1.981 kJ"*"cluster    c1"* && $stderr == "apapi show: 2 records left out: no cluster is named there" ]]
-    "$apapi" plot --acct-dir "$acct" -o "$BATS_TEST_TMPDIR/1.html" 1
-    grep -q '"cluster":"c1"' "$BATS_TEST_TMPDIR/1.html"
 }
 
 @test "an array as srun writes it is read: 726.5 J; a merged record has no records" {

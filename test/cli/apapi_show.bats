@@ -10,22 +10,6 @@ odd() { # the list of what is unusual, a line each
     show -v "$1" | sed '1,/^unusual$/d; s/^  //'
 }
 
-@test "one job: total, who, steps, nodes, curve, trust" {
-    record 17 batch n1 0 100 200 '.verified = true | .qos = "high" | .nodes = 1'
-    record 17 0 n1 10 80 200 '.nodes = 2'
-    record 17 0 n2 10 80 300 '.nodes = 2'
-    run -0 show 17
-    [[ ${lines[0]} == "apapi: job 17  2 nodes  2 steps  1 min 40.0 s" ]]
-    [[ $output == *"total"*"44.0"*"job name   run"*"user       anna"*"account    physics"*"qos        high"* ]]
-    [[ $output == *"start      2026-11-20 10:00:00 UTC"* ]]
-    [[ $output == *"steps"*"0 "*"2 "*"10.0 s"*"40.00 kJ"*"batch"*"20.00 kJ"* ]]
-    [[ $output == *"2 nodes, from 200.0 W to 300.0 W; highest energy n2, last to end n1"* ]]
-    [[ $output == *"500.0 W |"*"0 W |"* ]]
-    [[ $output == *"trust"*"3 of 3 records are complete"*"100.0 %"*"the partition comes from Slurm, account and qos do if it knows them"* ]]
-    [[ $output == *"nothing unusual"* && $output != *recovered* && $output != *"written late"* ]]
-    [[ $(wc -L <<<"$output") -le 80 ]]
-}
-
 @test "the highest energy is n4's, 960 J, and nodes that end early are unusual: by up to 3.000 s" {
     for ((i = 1; i <= 4; i++)); do record 26 0 n$i 0 $i "$((i == 2 ? 241 : 240))" '.nodes = 4'; done
     tells 0 '*4 nodes, from 240.0 W to 241.0 W; highest energy n4, last to end n4*' show 26
@@ -39,20 +23,6 @@ odd() { # the list of what is unusual, a line each
     [[ -z $(odd 27) && -z $(odd 28) && $(odd 29) != *"before its last node"* ]]
 }
 
-@test "the regions of each step" {
-    local regions='.regions = [{name: "a/b", method: "measured", count: 10, time_s: 8, domains: {package: {energy_j: 700, uncertainty_j: 1}}}]'
-    record 17 0 n1 0 10 100 "$regions"
-    record 17 0 n2 0 10 100 "$regions"
-    record 17 1 n1 20 10 100 "$regions | .foms = [{name: \"steps\", value: 10}]"
-    record 17 batch n1 0 30 100
-    run -0 show 17
-    [[ $output =~ "regions of step 0".*a/b\ +16.0\ s\ +1.400\ kJ.*"regions of step 1".*a/b\ +8.000\ s\ +700\.0\ J.*"steps 10, 100.0 J each" ]]
-    [[ $output != *"regions of step batch"* ]]
-    record 18 0 n1 0 10 100
-    run -0 show 18
-    [[ $output != *regions* ]]
-}
-
 @test "how its tasks ended" {
     record 60 0 n1 0 100 200 '.nodes = 2 | .tasks = 3 | .cores = 4 | .gpus = 1 | .exit_code = 0'
     record 60 0 n2 0 100 200 '.nodes = 2 | .tasks = 1 | .cores = 4 | .exit_code = 3 | .failed_tasks = 1'
@@ -64,44 +34,6 @@ odd() { # the list of what is unusual, a line each
     [[ $output =~ 1\ +1\ +1\ .*\ 0:9\ +app && $output =~ 2\ +1\ +1\ .*\ 0:0\ +app && $output =~ 3\ +1\ +-\ .*\ -\ +app ]]
     [[ $(odd 60) == "step 0: 1 of 4 tasks failed, with exit status 3
 step 1: 1 of 1 task failed, by signal 9" ]]
-}
-
-@test "show 31 of a heterogeneous job is all of it: 2 components, 50.00 kJ" {
-    record 31 batch n1 0 100 200 '.het_job = 31 | .het_offset = 0 | .uid = 1000'
-    record 31 0 n1 10 80 200 '.het_job = 31 | .het_offset = 0 | .uid = 1000'
-    record 32 0 n2 0 100 300 '.het_job = 31 | .het_offset = 1 | .uid = 1000 | .nodes = 2'
-    run -0 show 31
-    [[ ${lines[0]} == "apapi: job 31  3 nodes  3 steps  "* && $output == *"50.00 kJ"* ]]
-    [[ $output == *"+0.0 "*"+0.batch "*"+1.0 "* && $output == *"step +1.0: no record of 1 of its 2 nodes"* ]]
-    tells 0 'apapi: job 31+1 *30.00 kJ*' show 31+1
-    run -0 show -j 31.0
-    [[ $output == *"+0.0 "*"+1.0 "* && $output != *"+0.batch"* ]]
-}
-
-@test "a component or a task that another user claims to be is left out, too" {
-    # Slurm numbers components one after the other, and says itself which task a batch script is
-    record 91 0 n1 0 50 200 '.uid = 1001 | .het_job = 90 | .het_offset = 1'
-    record 95 0 n1 0 50 200 '.uid = 1666 | .het_job = 90 | .het_offset = 1'
-    run -0 --separate-stderr show 90+1
-    [[ ${lines[0]} == "apapi: job 90+1  1 node  1 step  50.0 s" && $stderr == *"1 record left out"* ]]
-    record 97 batch n1 0 50 200 '.uid = 1001 | .array_job = 96 | .array_task = 3 | .verified = true'
-    record 98 0 n1 0 60 200 '.uid = 1666 | .array_job = 96 | .array_task = 3'
-    run -0 --separate-stderr show 96_3
-    [[ ${lines[0]} == "apapi: job 96_3  1 node  1 step  50.0 s" && $stderr == *"1 record left out"* ]]
-}
-
-@test "sacct's words: -j, -M, -S, -E, -N; the files follow" {
-    record 25 0 n1 0 100 200
-    record 25 0 n1 0 100 300 '.cluster = "c2"'
-    tells 0 'apapi: job 25  *30.00 kJ*' show -j 25 -M c2
-    tells 1 'apapi show: several jobs match: 25; name one, or a cluster with -M' show -j 25
-    tells 0 'apapi: job 25  *20.00 kJ*' "$apapi" show --clusters c1 --jobs 25 "$acct"/*/n1.jsonl
-    run -1 show -j 25 -S 2026-11-21
-    run -1 show -j 25 -E 2026-11-20
-    run -1 show -j 25 -N n2
-    run -2 show
-    [[ $output == *"which JOB?"* ]]
-    tells 2 '*--db cannot be combined with files or --acct-dir*' show -j 25 --db sqlite:x "$acct"/*/n1.jsonl
 }
 
 # The different powers between two 64ths of the time of a job, in the page of apapi plot, which has the same curve in numbers.
@@ -154,12 +86,6 @@ two_domains='.domains.gpu = .domains.package | .timeline.gpu = .timeline.package
     [[ $(curve 34 0 64) == '[400]' ]]
 }
 
-@test "the curve of a job of which a node has no record" {
-    record 36 0 n1 0 96 200 '.nodes = 3'
-    record 36 0 n2 10 76 300 '.nodes = 3'
-    tells 0 '*power of 2 of 3 nodes, each moment once*' show 36
-}
-
 @test "UTF-8 where the locale has it, ASCII elsewhere; COLUMNS" {
     record 19 0 n1 0 100 200 '.domains.package.uncertainty_j = 1000'
     for locale in LANG=C LC_CTYPE=de_DE LC_ALL=POSIX; do
@@ -172,15 +98,6 @@ two_domains='.domains.gpu = .domains.package | .timeline.gpu = .timeline.package
     done
     COLUMNS=60 run -0 show 19
     [[ $(sed '1,/^trust/d' <<<"$output" | wc -L) -le 60 && $output == *$'environment of\n    the steps'* ]]
-}
-
-@test "a node that draws twice as much, or half" {
-    for node in 1 2 3 4; do record 20 0 n$node 0 100 200 '.nodes = 5'; done
-    tells 0 'step 0: no record of 1 of its 5 nodes' odd 20
-    record 20 0 n5 0 100 450 '.nodes = 5'
-    tells 0 "n5 draws 450.0 W, twice or more of the other nodes' usual 200.0 W" odd 20
-    record 20 0 n6 0 100 90 '.nodes = 6'
-    tells 0 "*n6 draws 90.00 W, half or less of the other nodes' usual 200.0 W*" odd 20
 }
 
 @test "sensors, coverage, incomplete, recovered, late" {
@@ -229,7 +146,7 @@ step 0 on n1: rapl:::A did not move, in too short a time to call it stuck" ]]
     prints 1 'apapi: job 23 *' show --strict 23
 }
 
-@test "arrays, files, several jobs, wrong usage" {
+@test "arrays, files, several jobs" {
     record 31 0 n1 0 10 100 '.array_job = 40 | .array_task = 3'
     record 32 0 n1 20 10 100 '.array_job = 40 | .array_task = 4'
     run -0 show 40_3
@@ -239,13 +156,6 @@ step 0 on n1: rapl:::A did not move, in too short a time to call it stuck" ]]
     for several in '40_*' 40; do
         tells 1 '*several jobs match: 40_3, 40_4; name one*' show "$several"
     done
-    run -2 "$apapi" show
-    [[ $output == *"which JOB?"* ]]
-    run -2 show seventeen
-    run -2 show --jsn 17
-    run -0 "$apapi" help show
-    tells 1 'apapi show: /no/such: No such file or directory' "$apapi" show --acct-dir /no/such 17
-    run -1 bash -c "'$apapi' show --acct-dir '$acct' 31 >/dev/full"
 }
 
 @test "texts are made safe for a terminal" {

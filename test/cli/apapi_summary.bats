@@ -139,15 +139,7 @@ END
     tells 1 'apapi show: several jobs match: name one, as 17_3 of an array' summary 19
 }
 
-@test "bad input" {
+@test "a job without a record" {
     no_sacct
     tells 1 'apapi show: no record of this job found' summary 17
-    run -2 summary
-    [[ $output == "apapi show: which JOB?"* ]]
-    for words in 17,18 17.0 x '17 --wait=soon' '17 -S soon'; do
-        # shellcheck disable=SC2086 # words
-        run summary $words
-        echo "$words: $status $output"
-        [[ $status -eq 2 ]]
-    done
 }

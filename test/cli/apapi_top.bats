@@ -189,8 +189,6 @@ TABLE
     run -124 timeout 1 "${clocked[@]}" "$apapi" top --dir "$live" -d 60 # not before the time
     [[ $(grep -c '^apapi: 3 steps' <<<"$output") -le 1 ]]
     top -d 0.1 | head -n 1
-    run -1 bash -c '"$1" top --dir "$2" -1 >/dev/full' - "$apapi" "$live"
-    [[ $output == "apapi top: standard output: No space left on device" ]]
 }
 
 @test "a folder that cannot be read ends it" {
@@ -205,18 +203,4 @@ TABLE
     echo "live_dir = off" >"$APAPI_CONFIG"
     tells 1 'apapi top: live_dir is off: running steps cannot be shown' "$apapi" top -1
     run -0 top -1
-}
-
-@test "wrong usage" {
-    # shellcheck disable=SC2089,SC2090 # the quotes are those of messages
-    for case in "-d 0=--delay=0: not a number of seconds from 0.1 to 86400" "-d x=--delay=x: no" "-d 1e9=--delay=1e9: no" "-d -1=--delay=-1: no" \
-        "-d nan=--delay=nan: no" "-n 0=--iterations=0: not a number from 1 on" "-n 2x=--iterations=2x: no" "--sort watts=--sort=watts: valid are job, power" \
-        "-j x='x' is not a job" "-N n[1='n[1' is not a list of nodes" "17=it takes options only" \
-        "--evnts=unknown option '--evnts'" "-x=unknown option '-x'"; do
-        # shellcheck disable=SC2086,SC2090 # option and value
-        run -2 top -1 ${case%%=*}
-        [[ $output == "apapi top: ${case#*=}"* ]] || { echo "$case: $output"; false; }
-    done
-    run -0 "$apapi" help top
-    [[ $output == "usage: apapi top"* && $(wc -L <<<"$output") -le 100 ]]
 }

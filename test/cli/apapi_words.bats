@@ -3,25 +3,184 @@
 # The words of options, sacct's, in all commands; what rows are, and how wide a table is.
 
 load report_common
+load public
 
-@test "--by takes a list of what fits together; -X is --by=job" {
-    record 51 0 n2 0 10 100
-    record 51 1 n2 10 10 100
-    [[ $(cells jobid,steps --by step -X) == "51|2" ]]
-    tells 2 '*--by=user,node: valid are job, step, node, or a list of user, account, partition, qos, cluster and day*' report --by user,node
-    tells 2 '*user is listed twice*' report --by user,user
-    run -2 report --by user,
+teardown() { leave_public; }
+
+@test "wrong words: what is wrong and what would be right, exit status 2, nothing on standard output" {
+    local words said
+    while IFS='|' read -r words said; do
+        # shellcheck disable=SC2086 # words
+        run --separate-stderr "$apapi" $words
+        [[ $status -eq 2 && -z $output && $stderr =~ ^apapi(\ ${words%% *})?": $said" && $stderr != *secret* ]] || { echo "$words: $stderr"; false; }
+    done <<'END'
+lst|unknown command 'lst': did you mean 'list'? 'apapi help' shows all
+xyz|unknown command 'xyz'; 'apapi help' shows all
+help doktor|unknown command 'doktor': did you mean 'doctor'?
+--jsn|unknown command '--jsn'
+list --jsn|unknown option '--jsn': did you mean '--json'? 'apapi help list' shows all
+list -x|unknown option '-x'; 'apapi help list' shows all
+list --json=3|--json takes no argument
+report --db|--db needs an argument
+list rpal|unknown component 'rpal': did you mean 'rapl'? 'apapi list' shows what there is
+list rapl:powrcap|unknown component 'powrcap': did you mean 'powercap'?
+list rapl:|a name is missing in the list of components
+doctor foo|unknown component 'foo'; 'apapi list' shows
+report -j x|'x' is not a job; write it as 17, 17.0
+report -j 17.|'17.' is not a job
+report -j 17_|'17_' is not a job
+report -j 17_x|'17_x' is not a job
+report -j .0|'.0' is not a job
+report -j -1|'-1' is not a job
+report -j 17,|'' is not a job
+report -S noonish|'noonish' is not a time; write it as
+report -S 2026-11-21 -E 2026-11-20|-S is not before -E
+report -N n[1|'n[1' is not a list of nodes like n[1-4]
+report --format=|unknown field ''
+report --format=jobid,enrgy|unknown field 'enrgy'
+report --format=jobid%x|'jobid%x': the width is not a number from 1 to 4096
+report --format=jobid%0|'jobid%0': the width is not a number from 1 to 4096
+report --by week|--by=week: valid are job, step, node, or a list of user, account, partition, qos, cluster and day
+report --by user,node|--by=user,node: valid are
+report --by user,user|--by=user,user: user is listed twice
+report --by user,|--by=user,: valid are
+report --energy half|--energy=half: valid are node and share
+report --top 0|--top=0: not a number from 1 on
+report --db sqlite:f file|--db cannot be combined with files or --acct-dir
+report --db sqlite:f --acct-dir d|--db cannot be combined with files or --acct-dir
+import|which database? --db names it, as sqlite:FILE
+import --db nonsense f|--db: 'nonsense' is not a database: write sqlite:FILE, mysql://
+import --db sqlite: f|--db: which file? write it as sqlite:FILE
+import --db mysql://host f|--db: which database? write it as mysql://host/database
+import --db mysql://u:secret@h/d f|--db: no password on the command line, where everyone sees it: it belongs into [client] of ~/.my.cnf
+import --db mysql://h:0/d f|--db: '0' is not a port
+import --db mysql:///d?wrong=1 f|--db: 'wrong' after '?': only socket=PATH and option-file=PATH are valid
+import --db postgresql://host f|--db: which database? write it as postgresql://host/database
+import --db postgresql://u:secret@h/d f|--db: no password on the command line, where everyone sees it: it belongs into ~/.pgpass
+import --db postgresql://h/d?password=secret f|--db: no password on the command line
+import --db sqlite:f --acct-dir d f|either files or --acct-dir
+show|which JOB? See 'apapi help show'
+show seventeen|'seventeen' is not a job
+show -j 25 --db sqlite:x f|--db cannot be combined with files or --acct-dir
+show -f csv|which files? 'apapi help show' shows how
+show -f csv -u anna n1|of a step in FILEs only -f, -j, -N, -v and --strict: name a JOB for the other options
+show -f none file|-f takes table, json, csv or merged
+show -f table -j 0 file|'0' is not a job
+show --wait 2s 17|--wait is of --brief
+show --brief|which JOB? See 'apapi help show'
+show --brief 17,18|JOB is one job, as 17, 17_3 of an array or 17+1
+show --brief 17.0|JOB is one job
+show --brief 17 --wait=soon|'soon' is not a duration
+audit n1|takes no arguments: name a folder with --acct-dir
+audit --top 0|--top=0: not a number from 1 on
+regions|which JOB? See 'apapi help regions'
+regions --format xml 17|--format takes table, json or csv
+plot -o a.html|which JOB? See 'apapi help plot'
+plot 17|which file? -o FILE.svg or FILE.html; or -o -
+plot 17 -o a.gif|a.gif: its name must end with .svg or .html, or -f say which it is
+plot 17 -f gif -o a.svg|--format takes svg or html
+plot 17 --by user -o a.html|--by takes domain or node
+export|which file? Name it, or prometheus_dir in apapi.conf
+export --prometheus a.prom b.prom|one file; 'apapi help export' shows how
+config a b|more than one FILE
+top 17|it takes options only; see 'apapi help top'
+top -d 0|--delay=0: not a number of seconds from 0.1 to 86400
+top -d x|--delay=x: not a number of seconds
+top -d 1e9|--delay=1e9: not a number of seconds
+top -d nan|--delay=nan: not a number of seconds
+top -n 0|--iterations=0: not a number from 1 on
+top -n 2x|--iterations=2x: not a number from 1 on
+top --sort watts|--sort=watts: valid are job, power, energy and time
+mark|expected begin, end or read NAME, run NAME -- COMMAND, or fom NAME VALUE [UNIT]
+mark begin|begin: expected begin, end or read NAME
+mark begin a b|begin: expected begin, end or read NAME
+mark start x|start: expected begin, end or read NAME
+mark run x|run: expected begin, end or read NAME
+mark run x --|run: expected begin, end or read NAME
+mark fom x|fom: expected begin, end or read NAME
+mark fom x 1 a b|fom: expected begin, end or read NAME
+mark fom x 1e400 J|fom: VALUE '1e400' is not a number
+mark fom x nan|fom: VALUE 'nan' is not a number
+mark fom x 12kg|fom: VALUE '12kg' is not a number
+END
+    complains 2 '*NAME has 0 bytes, expected 1 to 255' "$apapi" mark begin ''
+    complains 2 '*NAME has 256 bytes, expected 1 to 255' "$apapi" mark end "$(printf 'x%.0s' {1..256})"
+    complains 2 "*'jobid%0': the width *" "$apapi" report --format=jobid%0
+    [[ $stderr != *nodelist* ]] # no list of the fields
+    complains 2 'usage:*' "$apapi"
+    APAPI_SOURCES=nonsense complains 2 "*unknown source 'nonsense'*" "$apapi" list
 }
 
-@test "-V of every command" {
-    run -0 "$apapi" -V
+commands=(list doctor mark top report show audit regions plot import export config sync)
+
+@test "help and version of every command" {
+    prints 0 'apapi [0-9]*.[0-9]*.[0-9]*' "$apapi" -V
     version=$output
-    for command in list doctor mark top report show audit regions plot import export config sync; do
+    for words in --help -h help "help help" "help --help"; do
+        # shellcheck disable=SC2086 # two words
+        prints 0 'usage:*list*doctor*' "$apapi" $words
+    done
+    for command in "${commands[@]}"; do
+        prints 0 "usage: apapi $command *" "$apapi" help "$command"
+        [[ $("$apapi" "$command" --help) == "$output" && $(wc -L <<<"$output") -le 100 ]]
         for word in -V --version; do
-            run -0 "$apapi" "$command" "$word"
-            [[ $output == "$version" ]] || { echo "$command $word: $output"; false; }
+            prints 0 "$version" "$apapi" "$command" "$word"
         done
     done
+    run -0 "$apapi" report --helpformat
+    [[ $output == jobid* && $output == *co2* ]]
+}
+
+@test "standard output that cannot be written is a failure" {
+    record 31 0 n1 0 100 200
+    for words in --version list "list --json" "doctor maxeler" "help list" "report -S 2026-01-01 --acct-dir $acct" "show 31 --acct-dir $acct" \
+        "export --acct-dir $acct --prometheus -" "top -1 --dir $acct"; do
+        # shellcheck disable=SC2016,SC2086 # words
+        complains 1 '*standard output: No space left on device' bash -c '"$@" >/dev/full' - "$apapi" $words
+    done
+    complains 1 '*standard output*' bash -c "'$apapi' report --acct-dir '$acct' -S 2026-01-01 >&-"
+}
+
+@test "records that are not there" {
+    cd "$BATS_TEST_TMPDIR"
+    for words in report 'show 17' 'regions 17' 'plot 17 -o a.svg' audit 'export --prometheus a.prom' 'import --db sqlite:db'; do
+        # shellcheck disable=SC2086 # words
+        tells 1 "apapi ${words%% *}: /no/such: No such file or directory" "$apapi" $words --acct-dir /no/such
+    done
+    for words in report 'show -f table' 'show 17' 'plot 17 -o a.svg' 'regions 17' 'import --db sqlite:db'; do
+        # shellcheck disable=SC2086 # words
+        tells 1 "apapi ${words%% *}: nowhere: No such file or directory" "$apapi" $words nowhere
+    done
+}
+
+@test "a database that is not there, none of ours, of another version, or not to be read" {
+    cd "$BATS_TEST_TMPDIR"
+    echo 'this is no database, and long enough to be told so: ....................................' >foreign
+    "$apapi" import --db sqlite:later /dev/null
+    sqlite3 later "update apapi_schema set version = 99"
+    "$apapi" import --db sqlite:older /dev/null
+    sqlite3 older "update apapi_schema set version = 1"
+    for words in 'report -j 17' 'show 17' 'regions 17' 'plot 17 -o a.svg' 'import /dev/null'; do
+        # shellcheck disable=SC2086 # words
+        from() { "$apapi" $words --db "sqlite:$1"; }
+        tells 1 "apapi ${words%% *}: *not a database" from foreign
+        tells 1 "apapi ${words%% *}: *version 99, this apapi knows 11" from later
+        tells 1 '*the database is of version 1, this apapi knows 11: import the records into a new one' from older
+        tells 1 "apapi ${words%% *}: *" from .
+        [[ $words != import* ]] || continue
+        tells 1 "apapi ${words%% *}: mistyped: No such file or directory" from mistyped
+        : >empty
+        tells 1 "apapi ${words%% *}: no records were imported into this database" from empty
+        [[ ! -e mistyped && ! -s empty ]]
+    done
+    tells 1 'apapi import: nowhere/db: No such file or directory' "$apapi" import --db sqlite:nowhere/db /dev/null
+    "$apapi" import --db sqlite:db /dev/null
+    tells 1 'apapi report: no job found' "$apapi" report --db sqlite:db -j 17
+    needs_another_user
+    make_public
+    publish "$apapi"
+    install -m 000 empty "$public/private"
+    tells 1 '*: Permission denied' "${nobody[@]}" "$public/apapi" report --db "sqlite:$public/private" -j 17
 }
 
 @test "a table fits COLUMNS: texts are cut, numbers and columns of a given width never" {
@@ -52,10 +211,6 @@ load report_common
     [[ $("$apapi" show - <"${files[1]}") == "$output" ]]
     tells 1 'apapi show: records of several steps: 17.0, 18.0; select one with -j' "$apapi" show "${files[@]}"
     tells 0 '*Energy: 50.00 kJ*' "$apapi" show --brief --acct-dir "$acct" -S 2026-01-01 17
-    for words in 'nowhere' '--brief' '-f csv' '-f csv -u anna n1' '--wait 2s 17' '--brief 17,18'; do
-        # shellcheck disable=SC2086
-        run -2 "$apapi" show --acct-dir "$acct" $words
-    done
     [[ $("$apapi" merge "${files[1]}" 2>&1) == "$("$apapi" show "${files[1]}")" ]]
     [[ $("$apapi" summary -j 17 "${files[@]}" 2>&1) == "$("$apapi" show --brief -j 17 "${files[@]}")" ]]
     script -qec "'$apapi' merge '${files[1]}' >out" /dev/null >said </dev/null

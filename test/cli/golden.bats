@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# bats file_tags=long
 # Questions about 5000 crafted records: the answers of test/golden/questions, and the same from every source.
 
 load ../environment
@@ -29,22 +28,26 @@ import() { # URL
     ask
 }
 
+# bats test_tags=long
 @test "the index that apapi keeps by itself gives the same answers as the files, also about many records" {
     [[ -d $golden/files ]] || ask >/dev/null || true
     ask --index
 }
 
+# bats test_tags=long
 @test "SQLite gives the same answers as the files" {
     import "sqlite:$golden/records.db"
     ask --db="sqlite:$golden/records.db"
 }
 
+# bats test_tags=long
 @test "so does MariaDB" {
     needs_server
     import "$url"
     ask --db="$url"
 }
 
+# bats test_tags=long
 @test "so does PostgreSQL" {
     needs_postgres
     import "$url"

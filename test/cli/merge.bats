@@ -99,11 +99,3 @@ merged_holds() { # FILE EXPRESSION...
         '.notes == [{"component":"nvml","verdict":"not measured","reason":"no\ndriver","nodes":1,"names":["\u001b[31m\"},{"]}]' \
         '.per_node | map(has("energy_j")) == [false, true, true]'
 }
-
-@test "wrong usage" {
-    for arguments in '' '-j x file' '-j 0 file' '-j 7. file' '-f yaml file' '-f none file' '--nope file'; do
-        # shellcheck disable=SC2086 # words
-        tells 2 'apapi show: *' merge $arguments
-    done
-    run -2 merge -N 'n[1-' /dev/null
-}

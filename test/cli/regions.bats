@@ -98,13 +98,6 @@ END
     "$repository/test/validate_records" --schema=docs/merged.schema.json <(echo "$output")
 }
 
-@test "wrong usage" {
-    run -2 --separate-stderr regions
-    [[ $stderr == "apapi regions: which JOB?"* ]]
-    complains 2 "apapi regions: 'hl' is not a job;*" regions hl
-    complains 2 '*--format takes table, json or csv*' regions --format xml 17
-}
-
 # A sampler that knows marks, and writes them into $marks.
 start_marks() {
     export APAPI_LIVE_PAGE=$BATS_TEST_TMPDIR/17.0
@@ -178,18 +171,4 @@ mark() { "$apapi" mark "$@"; }
     [[ -z $output && $stderr == *"the energy is not known yet" ]]
     complains 1 "*the step's sampler: Connection timed out" timeout 120 "$apapi" mark --strict begin silent
     complains 1 "*the step's sampler: Bad message" mark --strict begin foreign
-}
-
-@test "wrong marks are refused" {
-    local words
-    for words in '' begin 'begin a b' 'start x' run 'run x' 'run x --' 'fom x' 'fom x 1 a b'; do
-        # shellcheck disable=SC2086 # words
-        run -2 --separate-stderr mark $words
-        [[ $stderr == *"expected begin, end or read NAME, run NAME -- COMMAND, or fom NAME VALUE [UNIT]" ]]
-    done
-    complains 2 '*NAME has 0 bytes, expected 1 to 255' mark begin ''
-    complains 2 '*NAME has 256 bytes, expected 1 to 255' mark end "$(printf 'x%.0s' {1..256})"
-    run -2 --separate-stderr mark fom x 1e400 J
-    run -2 --separate-stderr mark fom x nan
-    complains 2 "*fom: VALUE '12kg' is not a number" mark fom x 12kg
 }
