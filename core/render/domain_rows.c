@@ -107,7 +107,7 @@ int table_rows_put(struct table_rows *rows, FILE *out)
                                      {.title = "min", .form = TABLE_RIGHT, .gap = 3},
                                      {.title = "max", .form = TABLE_RIGHT, .gap = 3},
                                      {.title = "p95", .form = TABLE_RIGHT, .gap = 3}};
-    struct table table = table_begin(columns, COUNT_OF(columns), false, true, out);
+    struct table table = table_begin(columns, COUNT_OF(columns), TABLE_FOR_PEOPLE, true, out);
 
     table.width = 0;
     for (size_t column = 0; column < rows->columns; column++) {

@@ -93,7 +93,7 @@ void table_fom_text(char *text, size_t size, const struct apapi_fom *fom, double
 int table_put_regions(const struct apapi_regions *regions, double energy_j, const char *step,
                       FILE *out)
 {
-    struct table table = table_begin(columns, COUNT_OF(columns), false, true, out);
+    struct table table = table_begin(columns, COUNT_OF(columns), TABLE_FOR_PEOPLE, true, out);
     size_t named = 0, shown = 0, more;
     char text[TABLE_FOM_SIZE];
 

@@ -16,10 +16,11 @@
 #define INDENT 2
 #define LAST_MIN 12 /* the last column is omitted if it would be narrower */
 
-/* The cells of a text, for each row one of each column. */
+/* The cells of a text that are not printed yet, for each row one of each column. */
 struct table_text {
     struct namelist cells;
-    bool failed; /* memory ran out */
+    size_t *widths; /* of columns; NULL: nothing is printed yet */
+    bool failed;    /* memory ran out */
 };
 
 static size_t row_count(const struct table *table)
@@ -32,19 +33,20 @@ static const char *cell_at(const struct table *table, size_t row, size_t column)
     return table->text->cells.names[row * table->count + column];
 }
 
-/* @return 0: all cells are empty. */
-static size_t column_width(const struct table *table, size_t column)
+/* @param narrow  in a narrow terminal. @return 0: all cells are empty */
+static size_t column_width(const struct table *table, size_t index, bool narrow)
 {
-    const char *title = table->columns[column].title;
-    size_t widest = 0, least = table->columns[column].width;
+    const struct table_column *column = &table->columns[index];
+    size_t widest = column->kept, least = narrow ? 0 : column->width;
 
-    for (size_t row = 0; title && row < row_count(table); row++) {
-        size_t width = text_columns(cell_at(table, row, column));
+    for (size_t row = 0; column->title && row < row_count(table); row++) {
+        size_t width = text_columns(cell_at(table, row, index));
 
         widest = width > widest ? width : widest;
     }
-    least = title && strlen(title) > least ? strlen(title) : least;
-    return widest > 0 && least > widest ? least : widest;
+    least = column->title && strlen(column->title) > least ? strlen(column->title) : least;
+    widest = widest > 0 && least > widest ? least : widest;
+    return column->most > 0 && widest > column->most ? column->most : widest;
 }
 
 static size_t gap_before(const struct table *table, size_t column)
@@ -63,11 +65,11 @@ static size_t least_of(const struct table *table, const size_t *widths, size_t c
 /* Width of a line without trailing blanks. */
 static size_t used_width(const struct table *table, const size_t *widths, bool cut)
 {
-    size_t used = INDENT;
+    size_t used = table->indent;
 
     for (size_t i = 0; i < table->count; i++) {
         if (widths[i] > 0) {
-            used += used > INDENT ? gap_before(table, i) : 0;
+            used += used > table->indent ? gap_before(table, i) : 0;
             used += cut ? least_of(table, widths, i) : widths[i];
         }
     }
@@ -79,6 +81,9 @@ static void fit(const struct table *table, size_t *widths, size_t width)
 {
     size_t used;
 
+    for (size_t i = 0; i < table->count; i++) {
+        widths[i] = column_width(table, i, true);
+    }
     for (size_t i = table->count; i-- > 0 && used_width(table, widths, true) > width;) {
         const struct table_column *column = &table->columns[i];
 
@@ -112,10 +117,10 @@ static void put_cut(FILE *out, const char *text, size_t width)
     free(cut);
 }
 
-/* No line has trailing blanks. @param row  SIZE_MAX: the titles */
+/* Numbers are never cut. No line has trailing blanks. @param row  SIZE_MAX: the titles */
 static void put_row(const struct table *table, size_t row, const size_t *widths)
 {
-    size_t blanks = INDENT;
+    size_t blanks = table->indent;
     bool first = true;
 
     for (size_t i = 0; i < table->count; i++) {
@@ -131,7 +136,7 @@ static void put_row(const struct table *table, size_t row, const size_t *widths)
         first = false;
         if (*text) {
             fprintf(table->out, "%*s", (int)blanks, "");
-            put_cut(table->out, text, widths[i]);
+            put_cut(table->out, text, right ? SIZE_MAX : widths[i]);
             blanks = 0;
         }
         blanks += right ? 0 : padding;
@@ -139,23 +144,34 @@ static void put_row(const struct table *table, size_t row, const size_t *widths)
     fputc('\n', table->out);
 }
 
-static void print_rows(const struct table *table)
+static size_t *find_widths(const struct table *table)
 {
     size_t *widths = calloc(table->count, sizeof *widths);
 
-    if (widths && row_count(table) > 0) {
-        for (size_t i = 0; i < table->count; i++) {
-            widths[i] = column_width(table, i);
-        }
-        if (table->width > 0) {
-            fit(table, widths, table->width);
-        }
-        put_row(table, SIZE_MAX, widths);
-        for (size_t row = 0; row < row_count(table); row++) {
-            put_row(table, row, widths);
+    for (size_t i = 0; widths && i < table->count; i++) {
+        widths[i] = column_width(table, i, false);
+    }
+    if (widths && table->width > 0 && used_width(table, widths, false) > table->width) {
+        fit(table, widths, table->width);
+    }
+    return widths;
+}
+
+static void print_rows(const struct table *table)
+{
+    struct table_text *text = table->text;
+
+    if (!text->widths && row_count(table) > 0) {
+        text->widths = find_widths(table);
+        text->failed = !text->widths;
+        if (table->titles && !text->failed) {
+            put_row(table, SIZE_MAX, text->widths);
         }
     }
-    free(widths);
+    for (size_t row = 0; row < row_count(table) && !text->failed; row++) {
+        put_row(table, row, text->widths);
+    }
+    namelist_free(&text->cells);
 }
 
 size_t terminal_width(void)
@@ -225,52 +241,65 @@ void csv_put_text(FILE *out, const char *text)
 
 #define TABLE_CELL_SIZE (2 * UNITS_SIZE + UNITS_SHARE_SIZE)
 
-struct table table_begin(const struct table_column *columns, size_t count, bool csv, bool titles,
-                         FILE *out)
+/* sacct's -P has no quotes, and a bar for the end of a cell. */
+static void put_parsable(FILE *out, const char *text)
 {
-    struct table table = {.columns = columns, .count = count, .csv = csv, .out = out};
-    const char *separator = "";
+    char clean[CSV_TEXT_SIZE];
 
-    if (!csv) {
-        table.width = terminal_width();
-        table.text = calloc(1, sizeof *table.text);
-        for (size_t i = 0; i < count; i++) {
-            table.last = columns[i].title ? i : table.last;
-        }
-        return table;
+    text_clean(clean, sizeof clean, text);
+    for (const char *at = clean; *at; at++) {
+        fputc(*at == '|' ? '?' : *at, out);
     }
-    for (size_t i = 0; i < count && titles; i++) {
-        if (columns[i].key) {
-            fputs(separator, out);
-            csv_put_text(out, columns[i].key);
-            separator = ",";
-        }
-    }
-    fputs(titles ? "\n" : "", out);
-    return table;
 }
 
-static void table_csv_row(const struct table *table, const struct table_cell *cells)
+/* @param cells  NULL: the keys */
+static void put_for_programs(const struct table *table, const struct table_cell *cells)
 {
+    bool csv = table->output == TABLE_CSV;
     const char *separator = "";
 
     for (size_t i = 0; i < table->count; i++) {
         const struct table_column *column = &table->columns[i];
+        bool number = cells && column->form > TABLE_RIGHT;
 
         if (!column->key) {
             continue;
         }
         fputs(separator, table->out);
-        separator = ",";
-        if (column->form <= TABLE_RIGHT) {
-            csv_put_text(table->out, cells[i].text);
-        } else if (column->form == TABLE_COUNT && isfinite(cells[i].value)) {
-            fprintf(table->out, "%.0f", cells[i].value);
+        separator = csv ? "," : "|";
+        if (!number) {
+            (csv ? csv_put_text : put_parsable)(table->out, cells ? cells[i].text : column->key);
         } else if (isfinite(cells[i].value)) {
-            fprintf(table->out, "%.9g", cells[i].value);
+            fprintf(table->out,
+                    column->form == TABLE_COUNT ? "%.0f"
+                    : column->rough             ? "%.6g"
+                                                : "%.9g",
+                    cells[i].value);
         }
     }
     fputc('\n', table->out);
+}
+
+struct table table_begin(const struct table_column *columns, size_t count, enum table_output output,
+                         bool titles, FILE *out)
+{
+    struct table table = {.columns = columns,
+                          .count = count,
+                          .output = output,
+                          .titles = titles,
+                          .out = out,
+                          .indent = INDENT};
+
+    if (output == TABLE_FOR_PEOPLE) {
+        table.width = terminal_width();
+        table.text = calloc(1, sizeof *table.text);
+        for (size_t i = 0; i < count; i++) {
+            table.last = columns[i].title ? i : table.last;
+        }
+    } else if (titles) {
+        put_for_programs(&table, NULL);
+    }
+    return table;
 }
 
 /* For people. An unknown number is "-". */
@@ -310,8 +339,8 @@ void table_put(const struct table *table, const struct table_cell *cells)
 {
     struct table_text *list = table->text;
 
-    if (table->csv) {
-        table_csv_row(table, cells);
+    if (table->output != TABLE_FOR_PEOPLE) {
+        put_for_programs(table, cells);
     }
     for (size_t i = 0; list && !list->failed && i < table->count; i++) {
         char text[TABLE_CELL_SIZE] = "";
@@ -326,19 +355,26 @@ void table_put(const struct table *table, const struct table_cell *cells)
             text_clean(list->cells.names[list->cells.count - 1], strlen(cell) + 1, cell);
         }
     }
+    if (list && !list->failed && table->fit_rows > 0 &&
+        list->cells.count >= table->fit_rows * table->count) {
+        print_rows(table);
+    }
 }
 
 int table_end(struct table *table, const char *heading)
 {
-    bool good = table->csv || (table->text && !table->text->failed);
+    struct table_text *text = table->text;
+    bool good = table->output != TABLE_FOR_PEOPLE || (text && !text->failed);
 
-    if (good && table->text) {
+    if (good && text) {
         fprintf(table->out, "%s%s", heading ? heading : "", heading ? "\n" : "");
         print_rows(table);
+        good = !text->failed;
     }
-    if (table->text) {
-        namelist_free(&table->text->cells);
-        free(table->text);
+    if (text) {
+        namelist_free(&text->cells);
+        free(text->widths);
+        free(text);
     }
     return good ? 0 : -1;
 }

@@ -21,8 +21,15 @@ void terminal_put(FILE *out, const char *text, size_t indent, size_t width);
 
 /*
  * A table is a list of columns, and rows of cells. It is printed as a text, in columns as wide as
- * their cells, or as CSV. A row has a cell for each column, also for those that are not shown.
+ * their cells, or for programs. A row has a cell for each column, also for those that are not
+ * shown.
  */
+
+enum table_output {
+    TABLE_FOR_PEOPLE, /* a text */
+    TABLE_CSV,
+    TABLE_PARSABLE /* as sacct's -P: with bars, and without quotes */
+};
 
 /** How a column's cells are written in a text. CSV has a number with nine digits for all but texts.
  */
@@ -48,10 +55,13 @@ struct table_column {
     const char *unit;  /* of a quantity */
     enum table_form form;
     int decimals;
-    size_t width;  /* at least, unless it is left out */
+    size_t width;  /* at least, unless it is left out or the terminal is narrow */
+    size_t most;   /* longer cells are cut; 0: none */
     size_t gap;    /* blanks before it; 0: two */
     size_t least;  /* minimum width in a narrow terminal; 0: it is not cut, unless it is the last */
     bool optional; /* it may be omitted there; of several such columns the last one goes first */
+    bool kept;     /* it is there without any cell, too */
+    bool rough;    /* CSV has six digits, as it is not known better */
 };
 
 struct table_cell {
@@ -78,22 +88,25 @@ struct table_cell {
 struct table {
     const struct table_column *columns; /* must outlive the table */
     size_t count;
-    bool csv;
+    enum table_output output;
+    bool titles;
     FILE *out;
-    size_t width;            /* of a text: columns of the terminal; 0: no limit */
+    size_t indent;           /* of a text: before each line */
+    size_t width;            /* columns of the terminal; 0: no limit */
+    size_t fit_rows;         /* the first ones, which say how wide columns are; 0: all */
     size_t last;             /* column of it */
     struct table_text *text; /* its cells; NULL: out of memory, which table_end() reports */
 };
 
-/** Begin. @param titles  of CSV: print a line of keys */
-struct table table_begin(const struct table_column *columns, size_t count, bool csv, bool titles,
-                         FILE *out);
+/** Begin. @param titles  there is a line of titles, of CSV one of keys */
+struct table table_begin(const struct table_column *columns, size_t count, enum table_output output,
+                         bool titles, FILE *out);
 
-/** Add a row of `count` cells. CSV is printed at once. */
+/** Add a row of `count` cells. For programs it is printed at once. */
 void table_put(const struct table *table, const struct table_cell *cells);
 
 /**
- * Print a text, each line indented by 2.
+ * Print a text.
  * @param heading  of a text: a line before it; NULL: none
  * @return 0; -1: out of memory, nothing is printed
  */

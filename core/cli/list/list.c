@@ -118,7 +118,7 @@ static int list_print_text(const struct list *list)
         if (listed->state == LISTED_OPEN) {
             text_clean(clean, sizeof clean, listed->reader->detail);
             printf("%s (%s)\n", listed->name, clean);
-            table = table_begin(columns, COUNT_OF(columns), false, true, stdout);
+            table = table_begin(columns, COUNT_OF(columns), TABLE_FOR_PEOPLE, true, stdout);
             for (size_t k = 0; k < listed->event_count; k++) {
                 put_event(&table, &listed->events[k]);
             }

@@ -26,7 +26,12 @@
 #define CURVES_MAX (32 << 20) /* bytes */
 #define NAMED_CURVES_MAX (64 << 20)
 
-enum report_form { REPORT_TABLE, REPORT_CSV, REPORT_PARSABLE, REPORT_JSON };
+enum report_form {
+    REPORT_TABLE = TABLE_FOR_PEOPLE,
+    REPORT_CSV = TABLE_CSV,
+    REPORT_PARSABLE = TABLE_PARSABLE,
+    REPORT_JSON
+};
 
 struct report {
     struct query query;
@@ -41,10 +46,8 @@ struct report {
     bool no_header, help_format;
     bool unsortable; /* no field of --sort */
     const char *by;
-    double shared_j;       /* counted more than once because jobs shared nodes; 0: none */
-    size_t printed;        /* rows */
-    bool keeps;            /* rows, until the widths of the columns are known */
-    struct namelist cells; /* of these rows, in order */
+    double shared_j; /* counted more than once because jobs shared nodes; 0: none */
+    struct table table;
     struct remarks remarks;
     struct namelist remarked; /* after the table: the first REPORT_REMARKS_MAX */
 };
@@ -110,165 +113,62 @@ static int set_by(void *target, const char *text, struct apapi_error *err)
     return 0;
 }
 
-/* --- a table -------------------------------------------------------------------------------- */
+/* --- a table, and for programs --------------------------------------------------------------- */
 
 #define CELL_SIZE 4200
 #define KEY_SIZE 40
-#define GAP 2
-#define LEAST_TEXT 6  /* minimum width of a text that is cut */
+#define LEAST_TEXT 6  /* minimum width of a text that is cut; a user's may be less */
 #define FIT_ROWS 1000 /* rows that decide how wide columns are */
 
-static bool is_left(const struct report_field *field)
+/* Texts are cut to the width of their column, numbers never. */
+static void begin_table(struct report *report)
 {
-    return field->kind < REPORT_COUNT;
-}
-
-static bool is_too_wide(const struct report_format *format)
-{
-    size_t width = (format->count - 1) * GAP, most = terminal_width();
+    static char keys[REPORT_COLUMNS_MAX][KEY_SIZE];
+    static struct table_column columns[REPORT_COLUMNS_MAX];
+    const struct report_format *format = &report->format;
 
     for (size_t i = 0; i < format->count; i++) {
-        width += (size_t)format->columns[i].width;
+        const struct report_column *column = &format->columns[i];
+        bool text = column->field->kind < REPORT_COUNT;
+
+        report_field_key(column->field, format->unit, keys[i], KEY_SIZE);
+        columns[i] =
+            (struct table_column){.title = column->field->name,
+                                  .key = keys[i],
+                                  .form = text                                  ? TABLE_TEXT
+                                          : column->field->kind < REPORT_MOMENT ? TABLE_NUMBER
+                                                                                : TABLE_RIGHT,
+                                  .width = column->width,
+                                  .most = text && column->width > 3 ? column->width : 0,
+                                  .least = text && !column->given ? LEAST_TEXT : TABLE_WHOLE,
+                                  .kept = true,
+                                  .rough = report_field_is_rough(column->field)};
     }
-    return most > 0 && width > most;
+    report->table = table_begin(columns, format->count, (enum table_output)report->form,
+                                !report->no_header, stdout);
+    report->table.indent = 0;
+    report->table.fit_rows = FIT_ROWS;
 }
 
-/* The width needed by title and rows. */
-static int natural_width(const struct report *report, size_t column)
+static void put_table_row(const struct report *report, const struct report_row *row)
 {
-    size_t width = strlen(report->format.columns[column].field->name);
-
-    for (size_t i = column; i < report->cells.count; i += report->format.count) {
-        size_t columns = text_columns(report->cells.names[i]);
-
-        width = columns > width ? columns : width;
-    }
-    return (int)width;
-}
-
-/*
- * Fit a wide table into the terminal: columns are reduced to what the first rows need, texts even
- * further. Numbers are never cut.
- */
-static void fit_columns(struct report *report)
-{
-    struct report_format *format = &report->format;
-
-    for (int pass = 0; pass < 2 && (pass == 0 || is_too_wide(format)); pass++) {
-        for (size_t i = 0; i < format->count; i++) {
-            struct report_column *column = &format->columns[i];
-            int natural = natural_width(report, i);
-
-            if (!column->given && (pass == 0 ? !is_left(column->field) && natural > column->width
-                                             : natural < column->width)) {
-                column->width = natural;
-            }
-        }
-    }
-    while (is_too_wide(format)) {
-        struct report_column *widest = NULL;
-
-        for (size_t i = 0; i < format->count; i++) {
-            struct report_column *column = &format->columns[i];
-
-            if (is_left(column->field) && !column->given && column->width > LEAST_TEXT &&
-                (!widest || column->width > widest->width)) {
-                widest = column;
-            }
-        }
-        if (!widest) {
-            return;
-        }
-        widest->width--;
-    }
-}
-
-/* Long texts are cut, numbers are not. The last column has no trailing blanks. */
-static void put_cell(const struct report *report, size_t index, const char *text)
-{
-    const struct report_column *column = &report->format.columns[index];
-    bool left = is_left(column->field), last = index + 1 == report->format.count;
-    char clean[CELL_SIZE], cut[CELL_SIZE];
-    size_t columns, width = (size_t)column->width;
-    int padding;
-
-    text_clean(clean, sizeof clean, text);
-    text_shorten(cut, sizeof cut, clean, left && width >= 4 ? width : sizeof cut, 0);
-    columns = text_columns(cut);
-    padding = columns < width ? (int)(width - columns) : 0;
-    printf("%s%*s%s%*s%s", index ? "  " : "", left ? 0 : padding, "", cut,
-           left && !last ? padding : 0, "", last ? "\n" : "");
-}
-
-static void put_kept_rows(struct report *report)
-{
-    size_t columns = report->format.count;
-
-    fit_columns(report);
-    for (size_t i = 0; i < columns && !report->no_header; i++) {
-        put_cell(report, i, report->format.columns[i].field->name);
-    }
-    for (size_t i = 0; columns > 0 && i < report->cells.count; i++) {
-        put_cell(report, i % columns, report->cells.names[i]);
-    }
-    namelist_free(&report->cells);
-    report->keeps = false;
-}
-
-static int put_table_row(struct report *report, const struct report_row *row)
-{
-    char text[CELL_SIZE];
+    static char texts[REPORT_COLUMNS_MAX][CELL_SIZE];
+    struct table_cell cells[REPORT_COLUMNS_MAX];
 
     for (size_t i = 0; i < report->format.count; i++) {
-        report_field_text(report->format.columns[i].field, row, &report->format, text, sizeof text);
-        if (!report->keeps) {
-            put_cell(report, i, text);
-        } else if (namelist_add(&report->cells, text)) {
-            return -1;
-        }
+        cells[i] = report_field_cell(report->format.columns[i].field, row, &report->format,
+                                     texts[i], CELL_SIZE);
     }
-    if (report->cells.count >= FIT_ROWS * report->format.count) {
-        put_kept_rows(report);
-    }
-    return 0;
+    table_put(&report->table, cells);
 }
 
-/* --- for programs --------------------------------------------------------------------------- */
-
-/* @param row  NULL: a line of titles */
-static void put_plain_row(const struct report *report, const struct report_row *row)
-{
-    bool csv = report->form == REPORT_CSV;
-    char text[CELL_SIZE], clean[CELL_SIZE];
-
-    for (size_t i = 0; i < report->format.count; i++) {
-        const struct report_field *field = report->format.columns[i].field;
-
-        if (row) {
-            report_field_plain(field, row, &report->format, text, sizeof text);
-        } else {
-            report_field_key(field, report->format.unit, text, sizeof text);
-        }
-        fputs(i == 0 ? "" : csv ? "," : "|", stdout);
-        if (csv && is_left(field)) {
-            csv_put_text(stdout, text);
-            continue;
-        }
-        text_clean(clean, sizeof clean, text);
-        for (char *bar = clean; (bar = strchr(bar, '|'));) {
-            *bar = '?'; /* as sacct's -P, there are no quotes */
-        }
-        fputs(clean, stdout);
-    }
-    putchar('\n');
-}
+/* --- JSON ------------------------------------------------------------------------------------- */
 
 static int put_json_row(const struct report *report, const struct report_row *row)
 {
     struct json_writer json = {.out = stdout};
     char key[KEY_SIZE];
 
-    fputs(report->printed ? ",\n" : "", stdout);
     json_begin_object(&json, NULL);
     for (size_t i = 0; i < report->format.count; i++) {
         const struct report_field *field = report->format.columns[i].field;
@@ -311,24 +211,6 @@ static void put_json_head(const struct report *report)
         printf("\"shared_j\":%.9g,", report->shared_j);
     }
     puts("\"rows\":[");
-}
-
-/* --- all forms ------------------------------------------------------------------------------- */
-
-/* @return 0; -1 with errno ENOMEM. */
-static int put_row(struct report *report, const struct report_row *row)
-{
-    int result = 0;
-
-    if (report->form == REPORT_JSON) {
-        result = put_json_row(report, row);
-    } else if (report->form == REPORT_TABLE) {
-        result = put_table_row(report, row);
-    } else {
-        put_plain_row(report, row);
-    }
-    report->printed++;
-    return result;
 }
 
 /* --- options -------------------------------------------------------------------------------- */
@@ -478,6 +360,7 @@ static int print_rows(struct report *report, const uint32_t *order, size_t count
 {
     struct report_view view = {.rates = &report->rates,
                                .remarks = report->form == REPORT_TABLE ? &report->remarks : NULL};
+    bool json = report->form == REPORT_JSON;
     struct report_row row;
     int result = 0;
 
@@ -486,23 +369,25 @@ static int print_rows(struct report *report, const uint32_t *order, size_t count
         view.nodelists |= report->format.columns[i].field->kind == REPORT_LIST;
     }
     count = report->top && report->top < count ? report->top : count;
-    report->keeps = report->form == REPORT_TABLE;
-    if (report->form == REPORT_JSON) {
+    if (json) {
         put_json_head(report);
-    } else if (!report->keeps && !report->no_header) {
-        put_plain_row(report, NULL);
+    } else {
+        begin_table(report);
     }
     for (size_t i = 0; i < count && result == 0 && !ferror(stdout); i++) {
         result = report_ledger_sum(&report->ledger, order[i], &view, &row);
-        if (result == 0) {
-            result = put_row(report, &row);
-            report_row_free(&row);
+        if (result == 0 && json) {
+            fputs(i > 0 ? ",\n" : "", stdout);
+            result = put_json_row(report, &row);
+        } else if (result == 0) {
+            put_table_row(report, &row);
         }
+        report_row_free(&row);
     }
-    if (report->form == REPORT_JSON) {
+    if (json) {
         puts("]}");
-    } else if (report->keeps) {
-        put_kept_rows(report);
+    } else if (table_end(&report->table, NULL)) {
+        result = -1;
     }
     fflush(stdout);
     return result;

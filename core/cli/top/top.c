@@ -160,7 +160,7 @@ static struct content find_content(const struct top_view *view)
 
 static int put_steps(const struct top_view *view, const struct content *content)
 {
-    struct table table = table_begin(step_columns, STEP_COLUMNS, false, true, stdout);
+    struct table table = table_begin(step_columns, STEP_COLUMNS, TABLE_FOR_PEOPLE, true, stdout);
 
     for (size_t i = 0; i < view->count; i++) {
         put_step(&table, &view->steps[i], content);

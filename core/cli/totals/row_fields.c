@@ -129,14 +129,14 @@ int report_format_parse(const char *list, struct report_format *format, struct a
     for (const char *word = list;; word++) {
         size_t size = strcspn(word, ","), name_size = strcspn(word, ",%");
         const struct report_field *field = find_field(word, name_size);
-        long width = field ? field->width : 0;
+        size_t width = field ? field->width : 0;
         char *end;
 
         if (!field) {
             return apapi_fail(err, EINVAL, "unknown field '%.*s'", (int)name_size, word);
         }
         if (name_size < size) {
-            width = strtol(word + name_size + 1, &end, 10);
+            width = strtoul(word + name_size + 1, &end, 10);
             if (end != word + size || width < 1 || width > WIDTH_MAX) {
                 return apapi_fail(err, ERANGE, "'%.*s': the width is not a number from 1 to %d",
                                   (int)size, word, WIDTH_MAX);
@@ -146,7 +146,7 @@ int report_format_parse(const char *list, struct report_format *format, struct a
             return apapi_fail(err, ERANGE, "more than %d fields", REPORT_COLUMNS_MAX);
         }
         format->columns[format->count++] =
-            (struct report_column){.field = field, .width = (int)width, .given = name_size < size};
+            (struct report_column){.field = field, .width = width, .given = name_size < size};
         word += size;
         if (*word == '\0') {
             return 0;
@@ -278,8 +278,9 @@ static void row_fields_put_number(const struct report_field *field, const struct
     }
 }
 
-void report_field_text(const struct report_field *field, const struct report_row *row,
-                       const struct report_format *format, char *text, size_t size)
+/* For people: "24.82 kJ"; "" if not known. */
+static void report_field_text(const struct report_field *field, const struct report_row *row,
+                              const struct report_format *format, char *text, size_t size)
 {
     const char *string = report_field_string(field, row);
     struct tm date = {0};
@@ -305,17 +306,17 @@ bool report_field_is_rough(const struct report_field *field)
     return field->kind == REPORT_PERCENT || field->offset == ROW(uncertainty_j);
 }
 
-void report_field_plain(const struct report_field *field, const struct report_row *row,
-                        const struct report_format *format, char *text, size_t size)
+struct table_cell report_field_cell(const struct report_field *field, const struct report_row *row,
+                                    const struct report_format *format, char *text, size_t size)
 {
-    double factor = field->kind == REPORT_ENERGY ? units[format->unit].factor : 1;
+    struct table_cell cell = {.text = text};
 
-    if (row_fields_is_number(field) && !isnan(report_field_number(field, row))) {
-        snprintf(text, size, report_field_is_rough(field) ? "%.6g" : "%.9g",
-                 report_field_number(field, row) / factor);
-    } else {
-        report_field_text(field, row, format, text, size);
+    report_field_text(field, row, format, text, size);
+    if (row_fields_is_number(field)) {
+        cell.value = report_field_number(field, row) /
+                     (field->kind == REPORT_ENERGY ? units[format->unit].factor : 1);
     }
+    return cell;
 }
 
 void report_field_key(const struct report_field *field, enum report_unit unit, char *key,

@@ -2,6 +2,7 @@
 #ifndef APAPI_TOTALS_ROW_FIELDS_H
 #define APAPI_TOTALS_ROW_FIELDS_H
 #include "cli/totals/totals.h"
+#include "render/table.h"
 
 enum report_kind {
     REPORT_TEXT,
@@ -22,7 +23,7 @@ enum report_kind {
 struct report_field {
     const char *name;
     enum report_kind kind;
-    int width;     /* of a column of a table */
+    size_t width;  /* of a column of a table */
     size_t offset; /* in struct report_row */
     const char *help;
 };
@@ -38,7 +39,7 @@ enum report_unit {
 #define REPORT_COLUMNS_MAX 64
 struct report_column {
     const struct report_field *field;
-    int width;
+    size_t width;
     bool given; /* set by the user */
 };
 struct report_format {
@@ -76,16 +77,15 @@ const struct report_field *report_field_sortable(const char *name, struct apapi_
 /** The value of such a field. */
 double report_field_number(const struct report_field *field, const struct report_row *row);
 
-/** For people: "24.82 kJ"; "" if not known. */
-void report_field_text(const struct report_field *field, const struct report_row *row,
-                       const struct report_format *format, char *text, size_t size);
-
 /** @return whether its number is known to six digits only, else to nine. */
 bool report_field_is_rough(const struct report_field *field);
 
-/** For programs: only the number; texts unchanged. */
-void report_field_plain(const struct report_field *field, const struct report_row *row,
-                        const struct report_format *format, char *text, size_t size);
+/**
+ * @param text  its room: for people "24.82 kJ", "" if not known
+ * @return the cell of a table, with the number in its unit
+ */
+struct table_cell report_field_cell(const struct report_field *field, const struct report_row *row,
+                                    const struct report_format *format, char *text, size_t size);
 
 /** The text of a text field; NULL: not a text field. */
 const char *report_field_string(const struct report_field *field, const struct report_row *row);
