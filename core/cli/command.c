@@ -64,15 +64,6 @@ void command_note_skipped(const char *command, const struct apapi_scan_problem *
     fprintf(stderr, " %s\n", problem->reason);
 }
 
-void command_count_skipped(const char *command, size_t skipped, bool verbose)
-{
-    if (skipped > 0) {
-        fprintf(stderr, "apapi %s: %zu %s skipped%s\n", command, skipped,
-                skipped == 1 ? "line or file" : "lines or files",
-                verbose ? "" : "; -v shows which, and why");
-    }
-}
-
 int command_options(const struct option_table *table, int argc, char **argv, void *options)
 {
     int status = option_table_read(table, argc, argv, options);

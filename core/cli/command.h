@@ -34,11 +34,8 @@ int command_refuse(const char *command, const char *format, ...)
 /** The same for a folder of root's records without permission to read, with advice. */
 int command_fail_folder(const char *command, const char *folder);
 
-/** Print where a line or file that is skipped is, and why. */
+/** Print where a skipped line or file is, and why. */
 void command_note_skipped(const char *command, const struct apapi_scan_problem *problem);
-
-/** Print how many were skipped, if any. @param verbose  each has been printed */
-void command_count_skipped(const char *command, size_t skipped, bool verbose);
 
 /** option_table_read(), and flush standard output after an answer. */
 int command_options(const struct option_table *table, int argc, char **argv, void *options);

@@ -231,5 +231,5 @@ rows() { # EXPRESSION [OPTION...]
     echo '{"apapi":1,"type":"hour","node":"n1"}' >>"$acct/2024-03-05/n1.hours"
     complains 0 '*2024-03-05/n1.hours:26: record: start: is missing*' audit -v
     [[ ${lines[1]} == "  n1 "* ]]
-    tells 1 '*1 line or file skipped; -v shows which, and why*' audit --strict
+    tells 1 '*1 line skipped (-v shows them)*' audit --strict
 }

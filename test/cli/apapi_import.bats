@@ -94,14 +94,14 @@ check_more() {
     record 8 1 n2 20 40 >>acct/2026-11-22/n2.jsonl
     record 9 0 n2 10 50 | head -c 100 >>acct/2026-11-22/n2.jsonl
     tells 0 '*1 records added, 0 replaced, 0 known; 1 jobs added up*' import --db "$url" --acct-dir acct
-    [[ $output == *'1 line or file skipped; -v shows which, and why'* ]]
+    [[ $output == *'1 line skipped (-v shows them)'* ]]
     [[ $(ask "select energy_j, steps from apapi_jobs where job = 8") =~ ^3300(.0)?\|2$ ]]
     record 9 0 n2 10 50 | tail -c +101 >>acct/2026-11-22/n2.jsonl
     tells 0 '1 records added, 0 replaced, 0 known; 1 jobs added up' import --db "$url" --acct-dir acct
 
     { record 9 0 n2 30 50; record 9 0 n2 20 50; echo '{"apapi":1,"job'; echo '{"apapi":99}'; } >other
     tells 0 '*0 records added, 1 replaced, 1 known; 1 jobs added up*' import -v --db "$url" other
-    [[ $output == *'other:3: '*'other:4: '*'2 lines or files skipped'* ]]
+    [[ $output == *'other:3: '*'other:4: '*'2 lines skipped'* ]]
     [[ $(ask "select count(*), sum(energy_j) from records where job = 9") =~ ^1\|3300(.0)?$ ]]
     [[ $(ask "select energy_j from apapi_jobs where job = 9") =~ ^3300(.0)?$ ]]
     tells 1 '*2 known*' import --strict --db "$url" other
@@ -256,7 +256,7 @@ check_equals() { # IN FAVOUR OF THE FIRST, ONE LINE EACH
       record 7 a n1 10; record 7 A n1 10; record 7 'a ' n1 10
       record 7 b n1 10 20 '"user":"\u0000",'; record 7 c n1 10 20 '"reason":"\ud800",'; } >file
     run -0 import --db "$url" file
-    [[ $output == *'4 records added,'* && $output == *'2 lines or files skipped'* ]]
+    [[ $output == *'4 records added,'* && $output == *'2 lines skipped'* ]]
     [[ $(psql_apapi 'select "user" from apapi_records where "user" is not null') == "x'; 😀" ]]
 }
 

@@ -545,7 +545,8 @@ static void audit_put(const struct table *table, const struct audit *audit,
 static int audit_print_table(const struct audit *audit, size_t count)
 {
     struct table table =
-        table_begin(audit_columns, COUNT_OF(audit_columns), audit->csv, !audit->no_header, stdout);
+        table_begin(audit_columns, COUNT_OF(audit_columns),
+                    audit->csv ? TABLE_CSV : TABLE_FOR_PEOPLE, !audit->no_header, stdout);
     char day[TIMESTAMP_SIZE];
 
     for (size_t i = 0; i < count; i++) {
@@ -565,32 +566,6 @@ static int audit_print_table(const struct audit *audit, size_t count)
 
 /* --- the command ---------------------------------------------------------------------------- */
 
-static void audit_note_problem(const struct apapi_scan_problem *problem, void *context)
-{
-    if (((const struct audit *)context)->query.verbose) {
-        command_note_skipped(COMMAND, problem);
-    }
-}
-
-static int audit_read_hours(struct audit *audit)
-{
-    struct query *query = &audit->query;
-    const struct apapi_scan_filter filter = {
-        .from_unix_ns = audit->from_ns, .to_unix_ns = audit->to_ns, .nodes = query->nodes};
-    const struct hours_sink sink = {
-        .hour = audit_take_hour, .problem = audit_note_problem, .context = audit};
-    struct apapi_scan_counts counts = {0};
-    struct apapi_error err = {""};
-
-    if (query->db ? db_read_hours(query->db, &filter, audit_take_hour, audit, &err)
-                  : hours_read(query->dir, &filter, &sink, &counts, &err)) {
-        return records_fail(query, errno, &err);
-    }
-    query->left_out = counts.skipped + counts.unreadable;
-    command_count_skipped(COMMAND, query->left_out, query->verbose);
-    return EXIT_SUCCESS;
-}
-
 static const struct option_row rows[] = {
     {'S', "starttime", "=TIME", ", ", TO_TEXT(struct audit, query.from)},
     {'E', "endtime", "=TIME", "days (UTC) from the first to the second time",
@@ -599,7 +574,7 @@ static const struct option_row rows[] = {
     {'M', "clusters", "=CLUSTER,...", "only these clusters", TO_TEXT(struct audit, query.clusters)},
     {0, "top", "=N", "the first N rows", TO_COUNT(struct audit, top)},
     {0, "csv", NULL, "for programs", TO_FLAG(struct audit, csv)},
-    {'n', "noheader", NULL, "no line of titles (CSV)", TO_FLAG(struct audit, no_header)},
+    {'n', "noheader", NULL, "no line of titles", TO_FLAG(struct audit, no_header)},
     {OPTION_ROWS_OF(struct audit, query, query_source_rows)},
     {0}};
 
@@ -624,10 +599,10 @@ static int audit_run(struct audit *audit)
     audit->from_ns = audit_day_begin(query->from_ns);
     audit->to_ns = audit_day_begin(query->to_ns - 1) + DAY_NS;
     audit->store.shares = true;
-    status = audit_read_hours(audit);
-    /* Records of steps that ran in these days may have ended at any time after them. */
     query->from_ns = audit->from_ns;
-    query->to_ns = 0;
+    query->to_ns = audit->to_ns;
+    status = records_read_hours(query, audit_take_hour, audit);
+    query->to_ns = 0; /* steps that ran in these days may have ended at any time after them */
     status = status ? status : records_read(query, audit_take_record, audit);
     if (status) {
         return status;

@@ -1,31 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* apapi import: loads records into a database. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli/command.h"
-#include "cli/progress.h"
 #include "cli/records/input.h"
 #include "index/index.h"
 #include "record/hour.h"
 
 #define COMMAND "import"
-#define COUNTED 64 /* records between two updates of the bar */
 
 struct import {
     struct query query;
     const char *url;
     bool dry_run;
     struct db_load *load; /* NULL: a dry run */
-    const char
-        *folder; /* that is read, under the name stored in the database; NULL: nothing is stored */
-    struct progress progress;
-    size_t records;         /* not yet added to the progress */
-    uint64_t bytes, left;   /* bytes: the same, of `left` of the file so far */
+    size_t records;
+    const char *named;      /* the folder that is read */
+    char folder[PATH_MAX];  /* its name in the database; "": nothing is stored */
     struct apapi_error err; /* of the database; "": none */
 };
 
@@ -72,100 +67,16 @@ static int import_check(const struct import *import)
     return 0;
 }
 
-/* --- records -------------------------------------------------------------------------------- */
-
-static void tell_progress(struct import *import)
-{
-    progress_add(&import->progress, &import->left, import->bytes, import->records);
-    import->records = 0;
-    import->bytes = 0;
-}
+/* --- records, and nodes' own ------------------------------------------------------------------ */
 
 static int take_record(const struct apapi_record *record, const char *line, size_t size,
                        void *context)
 {
     struct import *import = context;
 
-    if (import->load && db_load_record(import->load, record, line, size, &import->err)) {
-        return -1;
-    }
-    import->bytes += size + 1;
-    if (++import->records == COUNTED) {
-        tell_progress(import);
-    }
-    return 0;
+    import->records++;
+    return import->load ? db_load_record(import->load, record, line, size, &import->err) : 0;
 }
-
-static void report_problem(const struct apapi_scan_problem *problem, void *context)
-{
-    struct import *import = context;
-
-    if (import->query.verbose) {
-        progress_erase(&import->progress);
-        command_note_skipped(COMMAND, problem);
-    }
-}
-
-static bool begin_file(const struct apapi_scan_file *file, uint64_t *offset, void *context)
-{
-    struct import *import = context;
-    int64_t known = 0;
-
-    if (*import->err.text) {
-        return false;
-    }
-    if (import->folder) {
-        known = db_load_offset(import->load, import->folder, file, &import->err);
-    }
-    *offset = known > 0 && (uint64_t)known <= file->size ? (uint64_t)known : 0;
-    import->progress.known += *offset;
-    import->progress.done += *offset;
-    import->left += file->size - *offset;
-    return known >= 0 && *offset < file->size;
-}
-
-static void end_file(const struct apapi_scan_file *file, uint64_t offset, void *context)
-{
-    struct import *import = context;
-
-    import->bytes = import->left;
-    tell_progress(import);
-    if (import->folder && !*import->err.text) {
-        db_load_note(import->load, import->folder, file, offset, &import->err);
-    }
-}
-
-static int read_path(struct import *import, const char *path, bool folder, struct apapi_error *err)
-{
-    const struct apapi_scan_filter filter = query_filter(&import->query);
-    const struct apapi_scan_sink sink = {.record = take_record,
-                                         .problem = report_problem,
-                                         .begin = begin_file,
-                                         .end = end_file,
-                                         .context = import};
-    struct apapi_scan *scan = apapi_scan_create(&filter, &sink, err);
-    int result;
-
-    if (!scan) {
-        return -1;
-    }
-    import->left = folder || !import->progress.shown ? 0 : progress_size(NULL, path);
-    if (folder) {
-        result = apapi_scan_folder(scan, path, err);
-    } else if (strcmp(path, "-") == 0) {
-        result = apapi_scan_stream(scan, STDIN_FILENO, "standard input", err);
-    } else {
-        result = apapi_scan_file(scan, path, err);
-    }
-    import->bytes = import->left;
-    tell_progress(import);
-    import->query.left_out +=
-        apapi_scan_counts(scan)->skipped + apapi_scan_counts(scan)->unreadable;
-    apapi_scan_destroy(scan);
-    return result;
-}
-
-/* --- nodes' own records --------------------------------------------------------------------- */
 
 static int take_hour(const struct hour *hour, void *context)
 {
@@ -174,104 +85,65 @@ static int take_hour(const struct hour *hour, void *context)
     return import->load ? db_load_hour(import->load, hour, &import->err) : 0;
 }
 
-static void report_hours_problem(const struct apapi_scan_problem *problem, void *context)
-{
-    struct import *import = context;
-
-    if (!strstr(problem->file, ".hours")) {
-        return; /* a folder, which was reported with the records */
-    }
-    import->query.left_out++;
-    if (import->query.verbose) {
-        command_note_skipped("import", problem);
-    }
-}
-
-/* A file that has grown is read from its start: it is short. */
-static bool begin_hours(const struct apapi_scan_file *file, uint64_t *offset, void *context)
-{
-    struct import *import = context;
-    int64_t known =
-        import->folder ? db_load_offset(import->load, import->folder, file, &import->err) : 0;
-
-    *offset = 0;
-    return known < 0 || (uint64_t)known != file->size;
-}
-
-static int read_hours(struct import *import, const char *path, struct apapi_error *err)
-{
-    const struct apapi_scan_filter filter = query_filter(&import->query);
-    const struct hours_sink sink = {.hour = take_hour,
-                                    .problem = report_hours_problem,
-                                    .begin = begin_hours,
-                                    .end = end_file,
-                                    .context = import};
-    struct apapi_scan_counts found;
-
-    return hours_read(path, &filter, &sink, &found, err);
-}
-
-/* --- what is read --------------------------------------------------------------------------- */
-
-static int read_one(struct import *import, const char *path, struct apapi_error *err)
+/* The database knows how far the files of a folder were read, if all of their records were wanted.
+ */
+static void name_folder(struct import *import, const char *folder)
 {
     const struct query *query = &import->query;
-    struct stat status;
-    bool folder = path == query->dir ||
-                  (strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode));
-    char *whole = folder ? realpath(path, NULL) : NULL;
-    bool all = !query->from && !query->to;
-    int result;
 
-    import->folder = whole && all && import->load && strlen(whole) < DB_FOLDER_SIZE ? whole : NULL;
-    result = read_path(import, path, folder, err);
-    if (result == 0 && folder && !*import->err.text) {
-        result = read_hours(import, path, err);
+    if (folder != import->named) {
+        import->named = folder;
+        if (!import->load || query->from || query->to || !realpath(folder, import->folder) ||
+            strlen(import->folder) >= DB_FOLDER_SIZE) {
+            import->folder[0] = '\0';
+        }
     }
+}
+
+static bool begin_file(const char *folder, const struct apapi_scan_file *file, uint64_t *offset,
+                       void *context)
+{
+    struct import *import = context;
+    int64_t known = 0;
+
     if (*import->err.text) {
-        *err = import->err;
-        result = -1;
+        return false;
     }
-    import->folder = NULL;
-    free(whole);
-    return result;
+    name_folder(import, folder);
+    if (*import->folder) {
+        known = db_load_offset(import->load, import->folder, file, &import->err);
+    }
+    *offset = known > 0 && (uint64_t)known <= file->size ? (uint64_t)known : 0;
+    return known >= 0 && *offset < file->size;
 }
 
-static int read_all(struct import *import, struct apapi_error *err)
+static void end_file(const char *folder, const struct apapi_scan_file *file, uint64_t offset,
+                     void *context)
 {
-    const struct query *query = &import->query;
-    const struct apapi_scan_filter filter = query_filter(query);
-    int result = 0;
+    struct import *import = context;
 
-    import->progress = progress_begin(
-        &(struct progress_input){&filter, query->dir, query->files, query->file_count});
-    if (query->file_count == 0) {
-        result = read_one(import, query->dir, err);
+    (void)folder;
+    if (*import->folder && !*import->err.text) {
+        db_load_note(import->load, import->folder, file, offset, &import->err);
     }
-    for (size_t i = 0; i < query->file_count && result == 0; i++) {
-        result = read_one(import, query->files[i], err);
-    }
-    progress_erase(&import->progress);
-    return result;
 }
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-static int load_all(struct import *import, struct apapi_error *err)
+static int import_conclude(const struct import *import)
 {
-    const struct db_load_counts *loaded = import->load ? db_load_counts(import->load) : NULL;
+    const struct db_load_counts *loaded;
+    struct apapi_error err;
     int64_t jobs;
 
-    if (read_all(import, err)) {
-        return -1;
+    if (!import->load) {
+        printf("%zu records (not loaded: dry run)\n", import->records);
+        return command_finish(COMMAND, EXIT_SUCCESS);
     }
-    if (!loaded) {
-        printf("%zu records (not loaded: dry run)\n", import->progress.records);
-        return 0;
-    }
-    jobs = db_load_finish(import->load, err);
+    loaded = db_load_counts(import->load);
+    jobs = db_load_finish(import->load, &err);
     if (jobs < 0) {
-        return -1;
+        return command_fail(COMMAND, "%s", err.text);
     }
     printf("%zu records added, %zu replaced, %zu known; %lld jobs added up", loaded->added,
            loaded->replaced, loaded->known, (long long)jobs);
@@ -279,32 +151,32 @@ static int load_all(struct import *import, struct apapi_error *err)
         printf("; %zu hour%s of nodes", loaded->hours, loaded->hours == 1 ? "" : "s");
     }
     putchar('\n');
-    return 0;
+    return command_finish(COMMAND, EXIT_SUCCESS);
 }
 
 static int import_run(struct import *import)
 {
-    const struct query *query = &import->query;
+    const struct records_sink sink = {.record = take_record,
+                                      .hour = take_hour,
+                                      .begin = begin_file,
+                                      .end = end_file,
+                                      .err = &import->err,
+                                      .context = import};
     struct apapi_error err = {""};
     struct db *db = NULL;
-    int result = 0;
+    int status;
 
     if (!import->dry_run && db_open(import->url, &db, &err)) {
         return errno == EINVAL ? command_refuse(COMMAND, "%s", err.text)
                                : command_fail(COMMAND, "%s", err.text);
     }
-    if (db) {
-        import->load = db_load_create(db, &err);
-        result = import->load ? 0 : -1;
-    }
-    result = result || load_all(import, &err);
+    import->load = db ? db_load_create(db, &err) : NULL;
+    status = db && !import->load ? command_fail(COMMAND, "%s", err.text)
+                                 : records_feed(&import->query, &sink);
+    status = status ? status : import_conclude(import);
     db_load_destroy(import->load);
     db_close(db);
-    if (result) {
-        return command_fail(COMMAND, "%s", err.text);
-    }
-    command_count_skipped(COMMAND, query->left_out, query->verbose);
-    return command_finish(COMMAND, EXIT_SUCCESS);
+    return status;
 }
 
 int import_command(int argc, char **argv)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,11 +12,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/progress.h"
 #include "config/config.h"
 #include "index/index.h"
+#include "record/hour.h"
 
 /* --- a user's own records, if he may not read those of all ---------------------------------- */
 
@@ -46,17 +48,147 @@ static int own_fail_none(const struct query *query)
                         query->users);
 }
 
+/* --- how far it has got ----------------------------------------------------------------------- */
+
+#define WIDTH 24
+#define FIRST_NS UINT64_C(1000000000)
+#define REDRAW_NS UINT64_C(200000000)
+
+/* A line on standard error if that is a terminal, from one second after the beginning on. */
+struct progress {
+    const struct query *query;
+    const struct apapi_scan_filter *filter;
+    bool shown, drawn;           /* on a terminal; there is a line */
+    uint64_t total, done, known; /* bytes of files; `known` of them were skipped */
+    size_t records;
+    uint64_t begin_ns, next_ns; /* monotonic; next_ns: of the next line */
+};
+
+static struct progress progress_begin(const struct query *query,
+                                      const struct apapi_scan_filter *filter)
+{
+    uint64_t now_ns = clock_monotonic_ns();
+
+    return (struct progress){.query = query,
+                             .filter = filter,
+                             .shown = isatty(STDERR_FILENO) == 1,
+                             .begin_ns = now_ns,
+                             .next_ns = now_ns + FIRST_NS};
+}
+
+static bool add_size(const struct apapi_scan_file *file, uint64_t *offset, void *context)
+{
+    (void)offset;
+    *(uint64_t *)context += file->size;
+    return false;
+}
+
+/* @return bytes of a file, of all files of an accounting folder, 0 of others. */
+static uint64_t progress_size(const struct apapi_scan_filter *filter, const char *path)
+{
+    uint64_t size = 0;
+    const struct apapi_scan_sink sink = {.begin = add_size, .context = &size};
+    struct apapi_scan *scan;
+    struct stat status;
+
+    if (strcmp(path, "-") == 0 || stat(path, &status) < 0) {
+        return 0;
+    }
+    if (!S_ISDIR(status.st_mode)) {
+        return S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0;
+    }
+    scan = apapi_scan_create(filter, &sink, NULL);
+    if (scan) {
+        apapi_scan_folder(scan, path, NULL);
+        apapi_scan_destroy(scan);
+    }
+    return size;
+}
+
+static void progress_draw(const struct progress *progress, uint64_t now_ns)
+{
+    double elapsed_s = duration(now_ns - progress->begin_ns) / NS_PER_S;
+    double done = (double)(progress->done - progress->known);
+    double all = (double)(progress->total - progress->known), share = done / all;
+    char bar[WIDTH + 1];
+
+    fputc('\r', stderr);
+    if (progress->total > progress->known) {
+        share = share > 1 ? 1 : share;
+        memset(bar, '.', WIDTH);
+        memset(bar, '#', (size_t)(share * WIDTH));
+        bar[WIDTH] = '\0';
+        fprintf(stderr, "[%s] %3.0f %%, ", bar, share * 100);
+    }
+    fprintf(stderr, "%zu records, %.0f/s", progress->records,
+            (double)progress->records / elapsed_s);
+    if (progress->total > progress->known && share > 0) {
+        double left_s = elapsed_s / share - elapsed_s;
+        double unit_s = left_s < 100 ? 1 : left_s < 6000 ? 60 : 3600;
+
+        fprintf(stderr, ", %.0f %s left", ceil(left_s / unit_s),
+                unit_s < 60     ? "s"
+                : unit_s < 3600 ? "min"
+                                : "h");
+    }
+    fputs("\033[K", stderr);
+}
+
+/* More was read. @param left  bytes of the present file that were not yet added; of compressed
+ * files on the disk */
+static void progress_add(struct progress *progress, uint64_t *left, uint64_t bytes, size_t records)
+{
+    const struct query *query = progress->query;
+    uint64_t now_ns;
+
+    bytes = bytes < *left ? bytes : *left;
+    *left -= bytes;
+    progress->done += bytes;
+    progress->records += records;
+    if (!progress->shown) {
+        return;
+    }
+    now_ns = clock_monotonic_ns();
+    if (now_ns >= progress->next_ns) {
+        if (progress->total == 0) {
+            /* Not before there is a line: most readings are shorter. */
+            for (size_t i = 0; i < query->file_count; i++) {
+                progress->total += progress_size(progress->filter, query->files[i]);
+            }
+            if (query->file_count == 0 && query->dir) {
+                progress->total = progress_size(progress->filter, query->dir);
+            }
+        }
+        progress->drawn = true;
+        progress->next_ns = now_ns + REDRAW_NS;
+        progress_draw(progress, now_ns);
+    }
+}
+
+/* Erase the line: before a message, and at the end. errno is preserved. */
+static void progress_erase(struct progress *progress)
+{
+    int saved_errno = errno;
+
+    if (progress->drawn) {
+        fputs("\r\033[K", stderr);
+    }
+    progress->drawn = false;
+    errno = saved_errno;
+}
+
 /* --- reading -------------------------------------------------------------------------------- */
 
 struct reading {
     struct query *query;
-    const char *folder;              /* named as a file, that is read; NULL */
+    const struct records_sink *sink;
+    const char *folder;              /* that is read; NULL: a file */
     struct apapi_scan_filter filter; /* lines that the reader may skip before decoding */
-    size_t taken, skipped;           /* skipped: of a database */
+    size_t taken;
+    size_t left_out; /* lines and files ... */
+    size_t files;    /* ... of which these are files or folders */
     struct progress progress;
-    uint64_t left; /* bytes of the present file that were not yet added to it */
-    apapi_scan_f take;
-    void *context;
+    uint64_t left;           /* bytes of the present file that were not yet added to it */
     struct own_index *index; /* NULL: none */
     struct own_question question;
     struct apapi_scan *scan;
@@ -72,14 +204,14 @@ static int sift(const struct apapi_record *record, const char *line, size_t size
         return 0;
     }
     reading->taken++;
-    return reading->take(record, line, size, reading->context);
+    return reading->sink->record(record, line, size, reading->sink->context);
 }
 
 static void input_print_problem(const struct apapi_scan_problem *problem, void *context)
 {
     struct reading *reading = context;
 
-    reading->skipped++;
+    reading->left_out++;
     if (reading->query->verbose) {
         progress_erase(&reading->progress);
         command_note_skipped(reading->query->command, problem);
@@ -89,50 +221,103 @@ static void input_print_problem(const struct apapi_scan_problem *problem, void *
 static bool input_begin_file(const struct apapi_scan_file *file, uint64_t *offset, void *context)
 {
     struct reading *reading = context;
-    int read = 1;
+    const struct records_sink *sink = reading->sink;
+    int read = !sink->begin || sink->begin(reading->folder, file, offset, sink->context);
+    uint64_t skipped;
 
-    reading->left = file->size;
     if (reading->index) {
         read = reading->failed ? 0 : own_index_serve(reading->index, reading->scan, file, offset);
         reading->failed = read < 0 ? errno : reading->failed;
-        progress_add(&reading->progress, &reading->left, read > 0 ? *offset : file->size, 0);
     }
+    skipped = read > 0 ? *offset : file->size;
+    reading->left = file->size;
+    reading->progress.known += skipped;
+    progress_add(&reading->progress, &reading->left, skipped, 0);
     return read > 0;
 }
 
 static void input_end_file(const struct apapi_scan_file *file, uint64_t offset, void *context)
 {
     struct reading *reading = context;
+    const struct records_sink *sink = reading->sink;
 
-    (void)file;
-    (void)offset;
     progress_add(&reading->progress, &reading->left, reading->left, 0);
+    if (sink->end) {
+        sink->end(reading->folder, file, offset, sink->context);
+    }
 }
 
-static int scan_named(struct apapi_scan *scan, struct reading *reading, const char *file,
-                      struct apapi_error *err)
+/* --- nodes' own records ----------------------------------------------------------------------- */
+
+static int input_take_hour(const struct hour *hour, void *context)
+{
+    const struct records_sink *sink = ((const struct reading *)context)->sink;
+
+    return sink->hour(hour, sink->context);
+}
+
+/* Folders are reported with the records. */
+static void input_note_hours(const struct apapi_scan_problem *problem, void *context)
+{
+    if (strstr(problem->file, ".hours")) {
+        ((struct reading *)context)->files += problem->line == 0 && problem->offset == 0;
+        input_print_problem(problem, context);
+    }
+}
+
+/* A file that has grown is read from its start: it is short. */
+static bool input_begin_hours(const struct apapi_scan_file *file, uint64_t *offset, void *context)
+{
+    bool read = input_begin_file(file, offset, context);
+
+    *offset = 0;
+    return read;
+}
+
+static int input_read_hours(struct reading *reading, const char *folder, struct apapi_error *err)
+{
+    const struct hours_sink sink = {.hour = input_take_hour,
+                                    .problem = input_note_hours,
+                                    .begin = input_begin_hours,
+                                    .end = input_end_file,
+                                    .context = reading};
+    struct apapi_scan_counts counts;
+
+    return hours_read(folder, &reading->filter, &sink, &counts, err);
+}
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+/* @param folder  it is one; else it may be one */
+static int scan_source(struct reading *reading, const char *path, bool folder,
+                       struct apapi_error *err)
 {
     struct stat status;
+    int result;
 
-    if (strcmp(file, "-") == 0) {
-        return apapi_scan_stream(scan, STDIN_FILENO, "standard input", err);
+    if (!folder && strcmp(path, "-") == 0) {
+        return apapi_scan_stream(reading->scan, STDIN_FILENO, "standard input", err);
     }
-    reading->folder = stat(file, &status) == 0 && S_ISDIR(status.st_mode) ? file : NULL;
-    return reading->folder ? apapi_scan_folder(scan, file, err) : apapi_scan_file(scan, file, err);
+    folder = folder || (stat(path, &status) == 0 && S_ISDIR(status.st_mode));
+    reading->folder = folder ? path : NULL;
+    result = folder ? apapi_scan_folder(reading->scan, path, err)
+                    : apapi_scan_file(reading->scan, path, err);
+    return result == 0 && folder && reading->sink->hour ? input_read_hours(reading, path, err)
+                                                        : result;
 }
 
-static int scan_files(struct apapi_scan *scan, struct reading *reading, struct apapi_error *err)
+static int scan_files(struct reading *reading, struct apapi_error *err)
 {
     const struct query *query = reading->query;
 
     if (query->file_count == 0) {
-        return apapi_scan_folder(scan, query->dir, err);
+        return scan_source(reading, query->dir, true, err);
     }
     for (size_t i = 0; i < query->file_count; i++) {
         const char *file = query->files[i];
 
         reading->left = reading->progress.shown ? progress_size(NULL, file) : 0;
-        if (scan_named(scan, reading, file, err)) {
+        if (scan_source(reading, file, false, err)) {
             return -1;
         }
         progress_add(&reading->progress, &reading->left, reading->left, 0);
@@ -141,19 +326,21 @@ static int scan_files(struct apapi_scan *scan, struct reading *reading, struct a
 }
 
 /* Report what was not read, one line each. */
-static void input_conclude(struct query *query, const struct apapi_scan_counts *counts)
+static void input_conclude(const struct reading *reading)
 {
+    struct query *query = reading->query;
     const char *hint = query->verbose ? "" : " (-v shows them)";
+    size_t lines = reading->left_out - reading->files;
 
-    if (counts->skipped > 0) {
-        fprintf(stderr, "apapi %s: %zu line%s skipped%s\n", query->command, counts->skipped,
-                text_plural(counts->skipped), hint);
+    if (lines > 0) {
+        fprintf(stderr, "apapi %s: %zu line%s skipped%s\n", query->command, lines,
+                text_plural(lines), hint);
     }
-    if (counts->unreadable > 0) {
+    if (reading->files > 0) {
         fprintf(stderr, "apapi %s: %zu file%s or folders cannot be read%s\n", query->command,
-                counts->unreadable, text_plural(counts->unreadable), hint);
+                reading->files, text_plural(reading->files), hint);
     }
-    query->left_out += counts->skipped + counts->unreadable;
+    query->left_out += reading->left_out;
 }
 
 /* --- the index that apapi keeps ------------------------------------------------------------- */
@@ -202,26 +389,22 @@ static void index_open(struct reading *reading)
 static int input_read_files(struct reading *reading, const struct apapi_scan_sink *sink,
                             struct apapi_error *err)
 {
-    struct apapi_scan *scan = apapi_scan_create(&reading->filter, sink, err);
     int result = -1, code;
 
-    reading->scan = scan;
-    if (scan) {
+    reading->scan = apapi_scan_create(&reading->filter, sink, err);
+    if (reading->scan) {
         index_open(reading);
-        result = scan_files(scan, reading, err);
+        result = scan_files(reading, err);
+        reading->files += apapi_scan_counts(reading->scan)->unreadable;
     }
     if (reading->failed) {
         errno = reading->failed;
         result = apapi_fail(err, errno, "%s", "");
     }
-    code = scan && errno == EINVAL ? EIO : errno; /* an error of a file, not of the options */
+    code = reading->scan && errno == EINVAL ? EIO : errno; /* of a file, not of the options */
     own_index_close(reading->index);
+    apapi_scan_destroy(reading->scan);
     reading->taken += reading->question.taken;
-    progress_erase(&reading->progress);
-    if (result == 0 && (!reading->query->quiet || reading->taken)) {
-        input_conclude(reading->query, apapi_scan_counts(scan));
-    }
-    apapi_scan_destroy(scan);
     errno = code;
     return result;
 }
@@ -237,35 +420,36 @@ static int input_read_all(struct reading *reading, struct apapi_error *err)
     int result;
 
     reading->filter = query_filter(query);
-    reading->progress = progress_begin(
-        &(struct progress_input){&reading->filter, query->dir, query->files, query->file_count});
-    if (!query->db) {
-        return input_read_files(reading, &sink, err);
+    reading->progress = progress_begin(query, &reading->filter);
+    if (query->db) {
+        result =
+            db_read_records(query->db,
+                            &(struct db_wanted){&reading->filter, query->clusters, query->users,
+                                                query->accounts, query->partitions},
+                            &sink, err);
+    } else {
+        result = input_read_files(reading, &sink, err);
     }
-    result = db_read_records(query->db,
-                             &(struct db_wanted){&reading->filter, query->clusters, query->users,
-                                                 query->accounts, query->partitions},
-                             &sink, err);
     progress_erase(&reading->progress);
-    if (result == 0 && !query->quiet) {
-        input_conclude(query, &(struct apapi_scan_counts){.skipped = reading->skipped});
+    if (result == 0 && (!query->quiet || (reading->taken > 0 && !query->db))) {
+        input_conclude(reading);
     }
     return result;
 }
 
-int records_fail(const struct query *query, int code, const struct apapi_error *err)
+/* Report why nothing could be read, by errno and its text. @return the exit status */
+static int input_fail(const struct reading *reading, int code, const struct apapi_error *err)
 {
-    if (code == EACCES && !query->db && query->file_count == 0) {
-        return command_fail_folder(query->command, query->dir);
-    }
-    return code == EINVAL
-               ? command_refuse(query->command, "%s", err->text)
-               : command_fail(query->command, "%s", *err->text ? err->text : strerror(code));
+    const char *command = reading->query->command;
+
+    return code == EACCES && reading->folder ? command_fail_folder(command, reading->folder)
+           : code == EINVAL                  ? command_refuse(command, "%s", err->text)
+                            : command_fail(command, "%s", *err->text ? err->text : strerror(code));
 }
 
-int records_read(struct query *query, apapi_scan_f take, void *context)
+int records_feed(struct query *query, const struct records_sink *sink)
 {
-    struct reading reading = {.query = query, .take = take, .context = context};
+    struct reading reading = {.query = query, .sink = sink};
     struct apapi_error err;
     int result = input_read_all(&reading, &err), code = errno;
 
@@ -275,10 +459,30 @@ int records_read(struct query *query, apapi_scan_f take, void *context)
     if (query->own && ((result == 0 && reading.taken == 0) || (result && code == ENOENT))) {
         return own_fail_none(query);
     }
-    if (result && code == EACCES && reading.folder) {
-        return command_fail_folder(query->command, reading.folder);
+    if (sink->err && *sink->err->text) {
+        return command_fail(query->command, "%s", sink->err->text);
     }
-    return result ? records_fail(query, code, &err) : EXIT_SUCCESS;
+    return result ? input_fail(&reading, code, &err) : EXIT_SUCCESS;
+}
+
+int records_read(struct query *query, apapi_scan_f take, void *context)
+{
+    return records_feed(query, &(struct records_sink){.record = take, .context = context});
+}
+
+int records_read_hours(struct query *query, hour_f take, void *context)
+{
+    const struct records_sink sink = {.hour = take, .context = context};
+    struct reading reading = {
+        .query = query, .sink = &sink, .folder = query->dir, .filter = query_filter(query)};
+    struct apapi_error err = {""};
+
+    if (query->db ? db_read_hours(query->db, &reading.filter, take, context, &err)
+                  : input_read_hours(&reading, query->dir, &err)) {
+        return input_fail(&reading, errno, &err);
+    }
+    input_conclude(&reading);
+    return EXIT_SUCCESS;
 }
 
 /* --- before and after ------------------------------------------------------------------------- */

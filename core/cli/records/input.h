@@ -3,6 +3,7 @@
 #define APAPI_RECORDS_INPUT_H
 #include "apapi/scan.h"
 #include "cli/query.h"
+#include "record/hour.h"
 
 /**
  * Read apapi.conf, and parse the query. If neither files nor a database are given, the records are
@@ -15,13 +16,33 @@ int records_begin(struct query *query);
 /** Free what it has made. @return `status`; failure if lines were left out and that is an error */
 int records_end(struct query *query, int status);
 
+/** @return 0; -1 with errno: stop */
+typedef int (*hour_f)(const struct hour *hour, void *context);
+
+/** Receives what is read. All but `record` may be NULL. */
+struct records_sink {
+    apapi_scan_f record;
+    hour_f hour; /* of folders: nodes' own records */
+    /* Before and after a file of a folder, as in struct apapi_scan_sink. */
+    bool (*begin)(const char *folder, const struct apapi_scan_file *file, uint64_t *offset,
+                  void *context);
+    void (*end)(const char *folder, const struct apapi_scan_file *file, uint64_t offset,
+                void *context);
+    const struct apapi_error *err; /* why one of them failed, if it has a text; NULL: errno */
+    void *context;
+};
+
 /**
- * Pass each wanted record to `take`, and report on standard error what was skipped.
- * @return the exit status, after a message unless it is 0; EXIT_FAILURE also if `take` fails.
+ * Pass each wanted record to the sink, and report on standard error what was skipped. On a terminal
+ * a line shows how far that has got, from one second after the beginning on.
+ * @return the exit status, after a message unless it is 0; EXIT_FAILURE also if the sink fails.
  */
+int records_feed(struct query *query, const struct records_sink *sink);
+
+/** The same, if only records are wanted. */
 int records_read(struct query *query, apapi_scan_f take, void *context);
 
-/** Report why nothing could be read, by errno and its text. @return the exit status */
-int records_fail(const struct query *query, int code, const struct apapi_error *err);
+/** Likewise nodes' own records of the accounting folder or the database. */
+int records_read_hours(struct query *query, hour_f take, void *context);
 
 #endif
