@@ -14,6 +14,7 @@
 #include "render/regions.h"
 #include "render/table.h"
 #include "sum/members.h"
+#include "sum/merge.h"
 
 #define CELL_SIZE (2 * UNITS_SIZE + 8)
 #define DOMAIN_CELL_WIDTH 24
@@ -182,7 +183,7 @@ static int table_domains(FILE *out, const struct report *report)
         {.title = "energy", .form = TABLE_RIGHT, .width = DOMAIN_CELL_WIDTH},
         {.title = "mean power", .form = TABLE_RIGHT, .width = DOMAIN_CELL_WIDTH},
         {.title = ""}};
-    struct table table = table_begin(columns, COUNT_OF(columns), false, true, out);
+    struct table table = table_begin(columns, COUNT_OF(columns), TABLE_FOR_PEOPLE, true, out);
     char names[DOMAIN_LIST_SIZE];
     bool total = table_domains_that(&table, report, true), others;
 
@@ -255,7 +256,7 @@ static int table_regions(FILE *out, const struct report *report)
     if (report_regions(report, &regions)) {
         return -1;
     }
-    table = table_begin(columns, COUNT_OF(columns), false, true, out);
+    table = table_begin(columns, COUNT_OF(columns), TABLE_FOR_PEOPLE, true, out);
     table.width = 0;
     for (; named < regions.count && regions.list[named].kind == APAPI_REGION_NAMED; named++) {
         if (named < TABLE_REGIONS) {
@@ -281,58 +282,49 @@ static int table_regions(FILE *out, const struct report *report)
 
 /* --- several runs: notes ---------------------------------------------------------------------- */
 
-static void table_unmeasured(FILE *out, const struct report *report)
+/* The runs as nodes of a step, named by their number. NULL: out of memory */
+static struct apapi_merge *merge_runs(const struct report *report)
 {
-    const struct apapi_measurement *m = &report->runs[report->count - 1].record.measurement;
-    char text[TEXT_SIZE];
+    struct apapi_merge *merge = apapi_merge_create();
+    bool failed = !merge;
 
-    for (size_t i = 0; i < m->component_count; i++) {
-        if (!m->components[i].measured) {
-            snprintf(text, sizeof text, "%s: not measured (%s)", m->components[i].name,
-                     m->components[i].reason);
+    for (size_t i = 0; i < report->count && !failed; i++) {
+        struct apapi_record record = report->runs[i].record;
+
+        snprintf(record.id.node, sizeof record.id.node, "%zu", i);
+        failed = apapi_merge_add(merge, &record) != 0;
+    }
+    if (failed) {
+        apapi_merge_destroy(merge);
+    }
+    return failed ? NULL : merge;
+}
+
+static int table_notes(FILE *out, const struct report *report)
+{
+    struct apapi_merge *merge = merge_runs(report);
+    bool failed = !merge;
+    char text[2 * TEXT_SIZE];
+
+    for (size_t i = 0; merge && i < merge->note_rows.keys.count; i++) {
+        const struct merge_note *note = &merge->notes[i];
+        const char *subject = pool_text(&merge->store.texts, note->subject_text);
+        const char *reason = pool_text(&merge->store.texts, note->reason_text);
+
+        if (note->kind != MERGE_NOTE_CROSSING) {
+            snprintf(text, sizeof text, "%s%s%zu of %zu runs: %s%s%s%s", subject,
+                     *subject ? " in " : "", note->nodes, report->count, note->verdict,
+                     *reason ? " (" : "", reason, *reason ? ")" : "");
             text_wrap(out, text);
         }
     }
-}
-
-/* In how many runs it did not move. */
-static size_t count_still(const struct report *report, size_t component, size_t event, bool *stuck)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < report->count; i++) {
-        const struct apapi_measurement *m = &report->runs[i].record.measurement;
-
-        if (component < m->component_count && event < m->components[component].event_count) {
-            const struct apapi_event_result *one = &m->components[component].events[event];
-
-            count += one->stuck || one->still;
-            *stuck |= one->stuck;
-        }
+    for (size_t i = 0; merge && i < merge->crossing_rows.keys.count; i++) {
+        snprintf(text, sizeof text, "%s: crossed in %zu of %zu runs",
+                 merge->crossings[i].first.threshold, merge->crossings[i].nodes, report->count);
+        text_wrap(out, text);
     }
-    return count;
-}
-
-/* All runs have the same events. */
-static void table_still(FILE *out, const struct report *report)
-{
-    const struct apapi_measurement *m = &report->runs[report->count - 1].record.measurement;
-    char text[TEXT_SIZE];
-
-    for (size_t i = 0; i < m->component_count; i++) {
-        for (size_t k = 0; k < m->components[i].event_count; k++) {
-            bool stuck = false;
-            size_t count = count_still(report, i, k, &stuck);
-
-            if (count > 0) {
-                snprintf(text, sizeof text,
-                         "%s: counter did not move in %zu of %zu runs, not counted%s",
-                         m->components[i].events[k].event.name, count, report->count,
-                         stuck ? "" : " (too short a time to tell whether it is stuck)");
-                text_wrap(out, text);
-            }
-        }
-    }
+    apapi_merge_destroy(merge);
+    return failed ? -1 : 0;
 }
 
 /* Mean and standard deviation, or half of the confidence interval. */
@@ -383,44 +375,6 @@ static void table_times(FILE *out, const struct report *report)
     }
 }
 
-/* @return in how many runs from `first` on a threshold was crossed. */
-static size_t count_crossed(const struct report *report, size_t first, const char *threshold)
-{
-    size_t count = 0;
-
-    for (size_t i = first; i < report->count; i++) {
-        const struct apapi_record *record = &report->runs[i].record;
-        size_t k = 0;
-
-        while (k < record->crossing_count &&
-               strcmp(record->crossing[k].threshold, threshold) != 0) {
-            k++;
-        }
-        count += k < record->crossing_count;
-    }
-    return count;
-}
-
-static void table_crossings(FILE *out, const struct report *report)
-{
-    char text[TEXT_SIZE];
-
-    for (size_t i = 0; i < report->count; i++) {
-        const struct apapi_record *record = &report->runs[i].record;
-
-        for (size_t k = 0; k < record->crossing_count; k++) {
-            const char *threshold = record->crossing[k].threshold;
-            size_t all = count_crossed(report, 0, threshold);
-
-            if (crossing_is_last(record, k) && count_crossed(report, i, threshold) == all) {
-                snprintf(text, sizeof text, "%s: crossed in %zu of %zu runs", threshold, all,
-                         report->count);
-                text_wrap(out, text);
-            }
-        }
-    }
-}
-
 static void table_ends(FILE *out, const struct report *report)
 {
     for (size_t i = 0; i < report->count; i++) {
@@ -448,13 +402,10 @@ int report_table(FILE *out, const struct report *report, struct apapi_error *err
         }
     }
     table_headline(out, report);
-    if (table_domains(out, report) || table_regions(out, report)) {
+    if (table_domains(out, report) || table_regions(out, report) || table_notes(out, report)) {
         return apapi_fail(err, ENOMEM, "no memory");
     }
-    table_unmeasured(out, report);
-    table_still(out, report);
     table_times(out, report);
-    table_crossings(out, report);
     table_ends(out, report);
     return 0;
 }
