@@ -390,20 +390,19 @@ static size_t conclude_job(struct report_ledger *ledger, size_t first)
 static int compare_rows(const void *left, const void *right, void *context)
 {
     const struct report_ledger *ledger = context;
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    const struct report_bucket *a = left, *b = right;
     int order = 0;
 
     for (size_t i = 0; i < ledger->group_count && order == 0; i++) {
-        order = compare_texts(ledger, ledger->buckets[a].words[ledger->groups[i]],
-                              ledger->buckets[b].words[ledger->groups[i]]);
+        order = compare_texts(ledger, a->words[ledger->groups[i]], b->words[ledger->groups[i]]);
     }
-    return order ? order : COMPARE(a, b);
+    return order ? order : COMPARE(a->first, b->first);
 }
 
 bool report_ledger_same_row(const struct report_ledger *ledger, uint32_t at, uint32_t other)
 {
-    const uint32_t *words = ledger->buckets[ledger->rows[at]].words;
-    const uint32_t *others = ledger->buckets[ledger->rows[other]].words;
+    const uint32_t *words = ledger->buckets[at].words;
+    const uint32_t *others = ledger->buckets[other].words;
     bool same = at == other || ledger->group_count > 0;
 
     for (size_t i = 0; i < ledger->group_count; i++) {
@@ -437,7 +436,7 @@ static int sort_parts(struct report_ledger *ledger)
 /* Sums are identical to the last digit in any order of the records. */
 uint32_t *report_ledger_rows(struct report_ledger *ledger, size_t *count)
 {
-    uint32_t *rows = NULL;
+    uint32_t *rows;
 
     if (sort_parts(ledger)) {
         return NULL;
@@ -448,21 +447,21 @@ uint32_t *report_ledger_rows(struct report_ledger *ledger, size_t *count)
             return NULL;
         }
     }
-    ledger->rows = calloc(ledger->bucket_count + 1, sizeof *ledger->rows);
     rows = calloc(ledger->bucket_count + 1, sizeof *rows);
-    for (uint32_t i = 0; i < ledger->bucket_count && ledger->rows; i++) {
+    if (!rows) {
+        return NULL;
+    }
+    for (uint32_t i = 0; i < ledger->bucket_count; i++) {
         const struct report_bucket *bucket = &ledger->buckets[i];
 
-        ledger->rows[i] = i;
         for (size_t k = 0; k < bucket->count; k++) {
             ledger->store.pieces[ledger->order[bucket->first + k]].mark = i;
         }
     }
-    if (!ledger->rows || !rows) {
-        free(rows);
-        return NULL;
+    if (ledger->group_count > 0 && ledger->bucket_count > 0) {
+        qsort_r(ledger->buckets, ledger->bucket_count, sizeof *ledger->buckets, compare_rows,
+                ledger);
     }
-    qsort_r(ledger->rows, ledger->bucket_count, sizeof *ledger->rows, compare_rows, ledger);
     *count = 0;
     for (uint32_t i = 0; i < ledger->bucket_count; i++) {
         if (i == 0 || !report_ledger_same_row(ledger, i - 1, i)) {
@@ -479,6 +478,5 @@ void report_ledger_free(struct report_ledger *ledger)
     free(ledger->identities);
     free(ledger->order);
     free(ledger->buckets);
-    free(ledger->rows);
     namelist_free(&ledger->asked);
 }

@@ -350,7 +350,7 @@ int report_ledger_sum(const struct report_ledger *ledger, uint32_t row_at,
     row->shareless = row->with_idle = ledger->store.shares ? 0 : NAN;
     for (uint32_t at = row_at;
          at < ledger->bucket_count && report_ledger_same_row(ledger, row_at, at); at++) {
-        sum.bucket = &ledger->buckets[ledger->rows[at]];
+        sum.bucket = &ledger->buckets[at];
         if (rows_add_bucket(&sum)) {
             report_row_free(row);
             return -1;

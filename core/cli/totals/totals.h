@@ -66,17 +66,16 @@ struct report_ledger {
     enum report_by by;
     enum report_group groups[REPORT_GROUPS]; /* in the order of the rows */
     size_t group_count;                      /* 0: a row is one bucket */
-    struct sum_store store; /* its settings are the caller's; a piece's mark is its identity, and
-                               its bucket after report_ledger_rows() */
+    struct sum_store store; /* its settings are the caller's; a piece's mark is its identity,
+                               and after report_ledger_rows() a number of its bucket */
     struct pool identity_keys;
     struct report_identity *identities; /* numbered as identity_keys */
     size_t identity_room;
     struct namelist asked; /* nodes whose records were read, sorted; empty: all */
     /* after report_ledger_rows(): */
     uint32_t *order;               /* the pieces, by cluster, job, user, and step or day */
-    struct report_bucket *buckets; /* in this order */
+    struct report_bucket *buckets; /* those of a row together */
     size_t bucket_count, bucket_room;
-    uint32_t *rows; /* buckets, those of a row together */
 };
 
 /** A row. Values that are unknown, or differ within it, are "", 0 or NaN. The ledger owns texts. */
@@ -128,12 +127,11 @@ int report_ledger_ask(struct report_ledger *ledger, const char *nodes);
 
 /**
  * Call it once after the last record.
- * @return where in `rows` each row begins, in the order of their names, to be freed; NULL with
- *         ENOMEM.
+ * @return the first bucket of each row, in the order of their names, to be freed; NULL with ENOMEM.
  */
 uint32_t *report_ledger_rows(struct report_ledger *ledger, size_t *count);
 
-/** @return whether two positions in `rows` are of the same row. */
+/** @return whether two buckets are of the same row. */
 bool report_ledger_same_row(const struct report_ledger *ledger, uint32_t at, uint32_t other);
 
 /** The pieces of a bucket, see sum_gather(). */
@@ -146,7 +144,7 @@ static inline int report_bucket_gather(const struct report_ledger *ledger,
 
 /**
  * Sum up a row.
- * @param at   where it begins in `rows`
+ * @param at   its first bucket
  * @param row  result, free it with report_row_free()
  * @return 0; -1 with errno ENOMEM.
  */
