@@ -78,20 +78,9 @@ void show_free(struct show *show);
 /** Report what is unusual, one line each. */
 void show_find_unusual(const struct show *show, struct remarks *remarks);
 
-/** Receives the regions of a step; they are valid during the call. Not 0: stop, and return that. */
-typedef int (*show_regions_f)(const struct show_step *step, const struct apapi_regions *regions,
-                              void *context);
-
 /** Add up the regions of a step's records; step NULL: of all. 0; -1 with errno ENOMEM. */
 int show_regions(const struct show *show, const char *step, size_t max,
                  struct apapi_regions *regions);
-
-/**
- * Visit each step that has regions, added up over its nodes.
- * @param max  regions that are named; the others are in the rest
- * @return 0; what `visit` returned; -1 with errno ENOMEM
- */
-int show_each_regions(const struct show *show, size_t max, show_regions_f visit, void *context);
 
 /** Report how reliable the records are, one line each. */
 void show_say_trust(const struct show *show, struct remarks *remarks);

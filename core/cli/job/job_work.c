@@ -207,22 +207,6 @@ int show_regions(const struct show *show, const char *step, size_t max,
     return failed ? -1 : 0;
 }
 
-int show_each_regions(const struct show *show, size_t max, show_regions_f visit, void *context)
-{
-    int result = 0;
-
-    for (size_t i = 0; i < show->step_count && result == 0; i++) {
-        struct apapi_regions regions;
-
-        if (show_regions(show, show->steps[i].step, max, &regions)) {
-            return -1;
-        }
-        result = regions_exist(&regions) ? visit(&show->steps[i], &regions, context) : 0;
-        apapi_regions_clear(&regions);
-    }
-    return result;
-}
-
 /* --- what `apapi show` and `apapi plot` have in common ---------------------------------------- */
 
 static int compare_nodes(const void *left, const void *right)

@@ -19,34 +19,22 @@
 #include "sum/members.h"
 
 #define COMMAND "regions"
-#define ROWS_MAX 65536
-
 /** A region of a step. */
 struct region_row {
-    const struct show_step *step;
-    struct apapi_region_result region;
-};
-
-/** A figure of merit of a step. */
-struct region_fom {
-    const struct show_step *step;
-    struct apapi_fom fom;
-};
-
-struct regions {
-    struct region_row *rows;
-    size_t count, room, dropped; /* dropped: without room */
-    struct region_fom *foms;
-    size_t fom_count, fom_room;
-    double *totals_j; /* of the rows of each step of `show` */
+    size_t step; /* of `show` */
+    const struct apapi_region_result *region;
 };
 
 struct options {
     enum { FORM_TABLE, FORM_JSON, FORM_CSV } form;
     struct query query;
-    struct regions regions;
     struct show show;
     size_t records; /* of the job, with or without regions */
+    /* of each step: */
+    struct apapi_regions *regions;
+    double *totals_j;
+    struct region_row *rows;
+    size_t row_count;
 };
 
 /* --- rows ------------------------------------------------------------------------------------- */
@@ -58,56 +46,46 @@ static double wall_s(const struct apapi_region_result *region)
     return (double)region->time_ns / NS_PER_S / (threads ? region->threads : 1);
 }
 
-static int take_list(struct options *options, const struct apapi_regions *list,
-                     const struct show_step *step)
-{
-    struct regions *regions = &options->regions;
-    size_t room = ROWS_MAX - regions->count;
-    size_t count = list->count < room ? list->count : room;
-    double *total_j = &regions->totals_j[step - options->show.steps];
-    struct region_row *rows;
-
-    if (array_extend(&regions->rows, regions->count, count + 1, &regions->room,
-                     sizeof *regions->rows)) {
-        return -1;
-    }
-    rows = regions->rows + regions->count;
-    for (size_t i = 0; i < count; i++) {
-        const struct apapi_region_result *region = &list->list[i];
-        double energy_j = apapi_region_energy_j(region);
-
-        rows[i] = (struct region_row){step, *region};
-        *total_j += isnan(energy_j) ? 0 : energy_j;
-    }
-    regions->count += count;
-    regions->dropped += list->count - count;
-    return 0;
-}
-
-static int take_step(const struct show_step *step, const struct apapi_regions *sum, void *context)
-{
-    struct options *options = context;
-    struct regions *regions = &options->regions;
-
-    for (size_t i = 0; i < sum->fom_count; i++) {
-        if (array_add(&regions->foms, regions->fom_count, &regions->fom_room,
-                      sizeof *regions->foms)) {
-            return -1;
-        }
-        regions->foms[regions->fom_count++] = (struct region_fom){step, sum->foms[i]};
-    }
-    return take_list(options, sum, step);
-}
-
 static int compare_rows(const void *left, const void *right)
 {
     const struct region_row *a = left, *b = right;
-    double a_j = apapi_region_energy_j(&a->region), b_j = apapi_region_energy_j(&b->region);
+    double a_j = apapi_region_energy_j(a->region), b_j = apapi_region_energy_j(b->region);
     int order = COMPARE(isnan(b_j) ? -1 : b_j, isnan(a_j) ? -1 : a_j);
 
-    order = order ? order : COMPARE(b->region.time_ns, a->region.time_ns);
-    order = order ? order : strcmp(a->region.path, b->region.path);
+    order = order ? order : COMPARE(b->region->time_ns, a->region->time_ns);
+    order = order ? order : strcmp(a->region->path, b->region->path);
     return order ? order : COMPARE(a->step, b->step);
+}
+
+/* Add the regions up, and sort them. 0; -1: out of memory */
+static int collect_rows(struct options *options)
+{
+    const struct show *show = &options->show;
+    size_t count = 0;
+
+    options->regions = calloc(show->step_count + 1, sizeof *options->regions);
+    options->totals_j = calloc(show->step_count + 1, sizeof *options->totals_j);
+    for (size_t s = 0; s < show->step_count; s++) {
+        if (!options->regions || !options->totals_j ||
+            show_regions(show, show->steps[s].step, REGION_SUMS_MAX, &options->regions[s])) {
+            return -1;
+        }
+        count += options->regions[s].count;
+    }
+    options->rows = calloc(count + 1, sizeof *options->rows);
+    for (size_t s = 0; s < show->step_count && options->rows; s++) {
+        for (size_t i = 0; i < options->regions[s].count; i++) {
+            const struct apapi_region_result *region = &options->regions[s].list[i];
+            double energy_j = apapi_region_energy_j(region);
+
+            options->totals_j[s] += isnan(energy_j) ? 0 : energy_j;
+            options->rows[options->row_count++] = (struct region_row){s, region};
+        }
+    }
+    if (options->rows && options->row_count > 0) {
+        qsort(options->rows, options->row_count, sizeof *options->rows, compare_rows);
+    }
+    return options->rows ? 0 : -1;
 }
 
 /* --- columns ---------------------------------------------------------------------------------- */
@@ -145,17 +123,15 @@ static bool names_steps(const struct options *options)
     return options->show.step_count > 1;
 }
 
-static double step_j(const struct options *options, const struct show_step *step)
+static double step_j(const struct options *options, size_t step)
 {
-    double total_j = options->regions.totals_j[step - options->show.steps];
-
-    return total_j > 0 ? total_j : NAN;
+    return options->totals_j[step] > 0 ? options->totals_j[step] : NAN;
 }
 
 static void fill_cells(const struct options *options, const struct region_row *row,
                        struct table_cell cells[COLUMNS])
 {
-    const struct apapi_region_result *region = &row->region;
+    const struct apapi_region_result *region = row->region;
     const char *method = apapi_region_method_name(region->method);
     double programs = region->programs == APAPI_UNKNOWN ? 0 : region->programs;
     double threads = region->threads == APAPI_UNKNOWN ? 0 : region->threads;
@@ -165,7 +141,7 @@ static void fill_cells(const struct options *options, const struct region_row *r
     double power_w = time_s > 0 ? energy_j / time_s : (double)NAN;
     double share = energy_j / step_j(options, row->step);
     const struct table_cell fixed[FIXED] = {
-        CELL_TEXT(names_steps(options) ? row->step->step : ""),
+        CELL_TEXT(names_steps(options) ? options->show.steps[row->step].step : ""),
         CELL_TEXT(table_region_label(region)),
         CELL_OR_BLANK(region->count > 0 ? (double)region->count : (double)NAN),
         {.value = programs, .text = programs > 0 ? NULL : ""},
@@ -189,32 +165,36 @@ static void fill_cells(const struct options *options, const struct region_row *r
 
 /* --- output ----------------------------------------------------------------------------------- */
 
+static void print_foms(const struct options *options, size_t step)
+{
+    const struct apapi_regions *regions = &options->regions[step];
+
+    for (size_t i = 0; i < regions->fom_count; i++) {
+        char text[TABLE_FOM_SIZE], line[2 * TABLE_FOM_SIZE];
+
+        table_fom_text(text, sizeof text, &regions->foms[i], step_j(options, step));
+        snprintf(line, sizeof line, names_steps(options) ? "step %s: %s" : "%s%s",
+                 names_steps(options) ? options->show.steps[step].step : "", text);
+        text_wrap(stdout, line);
+    }
+}
+
 static int print_table(const struct options *options)
 {
-    const struct regions *regions = &options->regions;
     bool csv = options->form == FORM_CSV;
-    struct table table = table_begin(columns, COLUMNS, csv, true, stdout);
+    struct table table =
+        table_begin(columns, COLUMNS, csv ? TABLE_CSV : TABLE_FOR_PEOPLE, true, stdout);
     struct table_cell cells[COLUMNS];
 
-    for (size_t i = 0; i < regions->count; i++) {
-        fill_cells(options, &regions->rows[i], cells);
+    for (size_t i = 0; i < options->row_count; i++) {
+        fill_cells(options, &options->rows[i], cells);
         table_put(&table, cells);
     }
     if (table_end(&table, NULL)) {
         return -1;
     }
-    for (size_t i = 0; i < regions->fom_count && !csv; i++) {
-        const struct region_fom *fom = &regions->foms[i];
-        char text[TABLE_FOM_SIZE], line[2 * TABLE_FOM_SIZE];
-
-        table_fom_text(text, sizeof text, &fom->fom, step_j(options, fom->step));
-        snprintf(line, sizeof line, "%s%s%s%s", names_steps(options) ? "step " : "",
-                 names_steps(options) ? fom->step->step : "", names_steps(options) ? ": " : "",
-                 text);
-        text_wrap(stdout, line);
-    }
-    if (regions->dropped > 0 && !csv) {
-        printf("  %zu more have no room here\n", regions->dropped);
+    for (size_t s = 0; s < options->show.step_count && !csv; s++) {
+        print_foms(options, s);
     }
     return 0;
 }
@@ -222,7 +202,7 @@ static int print_table(const struct options *options)
 static void put_json_row(struct json_writer *json, const struct options *options,
                          const struct region_row *row)
 {
-    const struct apapi_region_energy *domains = row->region.domains;
+    const struct apapi_region_energy *domains = row->region->domains;
     struct table_cell cells[COLUMNS];
 
     fill_cells(options, row, cells);
@@ -232,8 +212,8 @@ static void put_json_row(struct json_writer *json, const struct options *options
 
         if (i == REGION) {
             json_put_text(json, key, cells[i].text);
-            if (row->region.kind != APAPI_REGION_NAMED) {
-                json_put_text(json, "kind", apapi_region_kind_name(row->region.kind));
+            if (row->region->kind != APAPI_REGION_NAMED) {
+                json_put_text(json, "kind", apapi_region_kind_name(row->region->kind));
             }
         } else if (key && columns[i].form == TABLE_TEXT) {
             json_put_word(json, key, cells[i].text);
@@ -257,31 +237,39 @@ static void put_json_row(struct json_writer *json, const struct options *options
     json_end(json);
 }
 
+static void put_json_foms(struct json_writer *json, const struct options *options, size_t step)
+{
+    const struct apapi_regions *regions = &options->regions[step];
+
+    for (size_t i = 0; i < regions->fom_count; i++) {
+        const struct apapi_fom *fom = &regions->foms[i];
+
+        json_begin_object(json, NULL);
+        json_put_word(json, "step", names_steps(options) ? options->show.steps[step].step : "");
+        json_put_text(json, "name", fom->name);
+        json_put_number(json, "value", fom->value, JSON_MEASURED);
+        json_put_word(json, "unit", fom->unit);
+        json_put_number(json, "energy_j_each",
+                        fom->value > 0 ? step_j(options, step) / fom->value : (double)NAN,
+                        JSON_MEASURED);
+        json_end(json);
+    }
+}
+
 static int print_json(const struct options *options)
 {
-    const struct regions *regions = &options->regions;
     struct json_writer json = {.out = stdout};
 
     json_begin_object(&json, NULL);
     json_put_count(&json, "version", 1);
     json_begin_array(&json, "regions");
-    for (size_t i = 0; i < regions->count; i++) {
-        put_json_row(&json, options, &regions->rows[i]);
+    for (size_t i = 0; i < options->row_count; i++) {
+        put_json_row(&json, options, &options->rows[i]);
     }
     json_end(&json);
     json_begin_array(&json, "foms");
-    for (size_t i = 0; i < regions->fom_count; i++) {
-        const struct apapi_fom *fom = &regions->foms[i].fom;
-        double energy_j = step_j(options, regions->foms[i].step);
-
-        json_begin_object(&json, NULL);
-        json_put_word(&json, "step", names_steps(options) ? regions->foms[i].step->step : "");
-        json_put_text(&json, "name", fom->name);
-        json_put_number(&json, "value", fom->value, JSON_MEASURED);
-        json_put_word(&json, "unit", fom->unit);
-        json_put_number(&json, "energy_j_each",
-                        fom->value > 0 ? energy_j / fom->value : (double)NAN, JSON_MEASURED);
-        json_end(&json);
+    for (size_t s = 0; s < options->show.step_count; s++) {
+        put_json_foms(&json, options, s);
     }
     json_end_or_drop(&json);
     json_end(&json);
@@ -320,10 +308,10 @@ static int take_record(const struct apapi_record *record, const char *line, size
 
 static int print_job(struct options *options)
 {
-    struct regions *regions = &options->regions;
     struct show *show = &options->show;
     char job_id[32];
-    int failed, status;
+    bool failed;
+    int status;
 
     if (options->records > 0 && show->count == 0) {
         return command_fail(COMMAND, "no region in the records of this job");
@@ -332,13 +320,8 @@ static int print_job(struct options *options)
     if (status) {
         return status;
     }
-    failed = show_work_out(show);
-    regions->totals_j = failed ? NULL : calloc(show->step_count + 1, sizeof *regions->totals_j);
-    failed = !regions->totals_j || show_each_regions(show, REGION_SUMS_MAX, take_step, options);
-    if (!failed && regions->count > 0) {
-        qsort(regions->rows, regions->count, sizeof *regions->rows, compare_rows);
-    }
-    failed = failed || (options->form == FORM_JSON ? print_json : print_table)(options);
+    failed = show_work_out(show) || collect_rows(options) ||
+             (options->form == FORM_JSON ? print_json : print_table)(options);
     return command_end(COMMAND, failed);
 }
 
@@ -359,9 +342,12 @@ int regions_command(int argc, char **argv)
     options.show.job = status ? 0 : query->job_list.jobs[0];
     status = status ? status : records_read(query, take_record, &options);
     status = records_end(query, status ? status : print_job(&options));
+    for (size_t s = 0; options.regions && s < options.show.step_count; s++) {
+        apapi_regions_clear(&options.regions[s]);
+    }
+    free(options.regions);
+    free(options.totals_j);
+    free(options.rows);
     show_free(&options.show);
-    free(options.regions.rows);
-    free(options.regions.foms);
-    free(options.regions.totals_j);
     return status;
 }

@@ -152,7 +152,7 @@ static int full_put_steps(const struct show *show)
         {.title = "mean", .form = TABLE_KNOWN, .unit = "W"},
         {.title = "exit", .form = TABLE_RIGHT},
         {.title = "program"}};
-    struct table table = table_begin(columns, COUNT_OF(columns), false, true, stdout);
+    struct table table = table_begin(columns, COUNT_OF(columns), TABLE_FOR_PEOPLE, true, stdout);
 
     for (size_t i = 0; i < show->step_count; i++) {
         const struct show_step *step = &show->steps[i];
@@ -213,7 +213,7 @@ static int full_put_nodes(const struct show *show)
     if (!nodes) {
         return -1;
     }
-    table = table_begin(columns, COUNT_OF(columns), false, true, stdout);
+    table = table_begin(columns, COUNT_OF(columns), TABLE_FOR_PEOPLE, true, stdout);
     for (size_t i = 0; i < count && i < NODES_LISTED; i++) {
         const struct show_node *node = &nodes[i];
 
@@ -235,15 +235,26 @@ static int full_put_nodes(const struct show *show)
 
 /* --- regions ---------------------------------------------------------------------------------- */
 
-static int full_put_regions(const struct show_step *step, const struct apapi_regions *regions,
-                            void *context)
+static int full_put_regions(const struct show *show)
 {
-    char clean[sizeof((struct apapi_identity *)0)->step];
+    int result = 0;
 
-    (void)context;
-    text_clean(clean, sizeof clean, step->step);
-    printf("regions of step %s\n", clean);
-    return table_put_regions(regions, step->used.energy_j, NULL, stdout);
+    for (size_t i = 0; i < show->step_count && result == 0; i++) {
+        const struct show_step *step = &show->steps[i];
+        char clean[sizeof((struct apapi_identity *)0)->step];
+        struct apapi_regions regions;
+
+        if (show_regions(show, step->step, APAPI_REGIONS_MAX, &regions)) {
+            return -1;
+        }
+        if (regions_exist(&regions)) {
+            text_clean(clean, sizeof clean, step->step);
+            printf("regions of step %s\n", clean);
+            result = table_put_regions(&regions, step->used.energy_j, NULL, stdout);
+        }
+        apapi_regions_clear(&regions);
+    }
+    return result;
 }
 
 /* --- all -------------------------------------------------------------------------------------- */
@@ -286,8 +297,7 @@ static int full_print(const struct show *show, const char *job_id, bool verbose)
     fputs(text, stdout);
     free(text);
     full_put_identity(show);
-    if (full_put_steps(show) || full_put_nodes(show) ||
-        show_each_regions(show, APAPI_REGIONS_MAX, full_put_regions, NULL)) {
+    if (full_put_steps(show) || full_put_nodes(show) || full_put_regions(show)) {
         return -1;
     }
     print_curve(show);
