@@ -93,10 +93,12 @@ static inline bool update_moved(struct apapi_update *update, uint64_t gap_ns, ui
 /* Counters of whole numbers. */
 
 #define STALL_UPDATES 100
-#define STILL_UPDATES 4    /* so long a counter may stand still at either end of what is covered */
-#define GUARD_READINGS 4.0 /* readings per shortest possible wrap */
-#define LOW_INCREMENTS 32  /* a counter below so many increments may have begun again unseen */
-#define UNSTATED_FACTOR 10 /* patience with a counter whose update period is not stated */
+#define STILL_UPDATES 4     /* so long a counter may stand still at either end of what is covered */
+#define GUARD_READINGS 4.0  /* readings per shortest possible wrap */
+#define LOW_INCREMENTS 32   /* a counter below so many increments may have begun again unseen */
+#define UNSTATED_FACTOR 10  /* patience with a counter whose update period is not stated */
+#define DOUBLE_STEP_J 1e-6  /* a counter of doubles is counted in such steps ... */
+#define DOUBLE_STEP 0x1p-16 /* ... or, if it counts no energy, in these [raw units] */
 
 /* @return in which time the plausible increment reaches the end of the hardware's counter [ns]. */
 static uint64_t hide_ns(const struct apapi_counter *counter)
@@ -128,15 +130,23 @@ void apapi_counter_init(struct apapi_counter *counter, const struct apapi_event 
                         double max_w)
 {
     bool may_be_off = event->domain == APAPI_DOMAIN_CORE || event->domain == APAPI_DOMAIN_UNCORE;
+    double scale = event->scale;
 
     memset(counter, 0, sizeof *counter);
-    counter->is_signed = event->type == APAPI_TYPE_INT64;
-    counter->range_max = event->range_max;
-    counter->max_per_ns = max_w / event->scale / 1e9;
-    counter->guard_raw = event->guard_j / event->scale;
+    counter->of_doubles = event->type == APAPI_TYPE_FP64;
+    counter->is_signed = event->type == APAPI_TYPE_INT64 || counter->of_doubles;
+    counter->unit = 1;
+    if (counter->of_doubles) { /* it does not wrap */
+        counter->unit = event->kind == APAPI_KIND_ENERGY ? DOUBLE_STEP_J / scale : DOUBLE_STEP;
+        scale *= counter->unit;
+    } else {
+        counter->range_max = event->range_max;
+        counter->guard_raw = event->guard_j / scale;
+    }
+    counter->max_per_ns = max_w / scale / 1e9;
     counter->rests = !apapi_counter_never_rests(event);
     /* a device that is on uses at least so many watts */
-    counter->unit_ns = (uint64_t)(event->scale / (may_be_off ? 0.01 : 0.2) * 1e9);
+    counter->unit_ns = (uint64_t)(scale / (may_be_off ? 0.01 : 0.2) * 1e9);
     counter->update.stated_ns = event->update_ns;
     update_restart(&counter->update);
     apply_update(counter);
@@ -476,6 +486,9 @@ __attribute__((noinline, cold)) static enum apapi_count doubt(struct apapi_count
         counter->incidents.refused++;
         return APAPI_COUNT_DOUBTED;
     }
+    if (!counter->rests && counter->doubted.valid && counter->doubted.raw == raw) {
+        return APAPI_COUNT_DOUBTED; /* that shows nothing until it moves */
+    }
     if (!increment_since(counter, &counter->doubted, raw, when.end_ns, increment)) {
         counter->incidents.refused += counter->doubted.valid;
         counter->doubted = now;
@@ -484,11 +497,32 @@ __attribute__((noinline, cold)) static enum apapi_count doubt(struct apapi_count
     return explain_doubted(counter, increment);
 }
 
+bool apapi_counter_counts(const struct apapi_counter *counter, uint64_t raw, uint64_t *count)
+{
+    double value;
+
+    *count = raw;
+    if (!counter->of_doubles) {
+        return true;
+    }
+    memcpy(&value, &raw, sizeof value);
+    value = round(value / counter->unit);
+    if (!(fabs(value) < 0x1p63)) {
+        return false;
+    }
+    *count = (uint64_t)(int64_t)value;
+    return true;
+}
+
 enum apapi_count apapi_counter_add(struct apapi_counter *counter, uint64_t raw,
                                    struct apapi_moment when, struct apapi_increment *increment)
 {
     enum apapi_count meaning = APAPI_COUNT_ADDED;
 
+    if (!apapi_counter_counts(counter, raw, &raw)) {
+        counter->incidents.refused++;
+        return APAPI_COUNT_DOUBTED;
+    }
     if (counter->reopened) {
         check_reopened(counter, raw, when);
     }
@@ -534,176 +568,4 @@ uint64_t apapi_event_guard_ns(const struct apapi_event *event)
     double guard_ns = event->guard_j > 0 ? event->guard_j / max_w / GUARD_READINGS * 1e9 : INFINITY;
 
     return guard_ns < 9e18 ? (uint64_t)guard_ns : UINT64_MAX;
-}
-
-/* Counters of doubles. */
-
-void apapi_float_counter_restart(struct apapi_float_counter *counter)
-{
-    *counter = (struct apapi_float_counter){.max_per_ns = counter->max_per_ns};
-}
-
-static struct apapi_float_point float_counter_point(double raw, struct apapi_moment when)
-{
-    return (struct apapi_float_point){.valid = true,
-                                      .raw = raw,
-                                      .begin_ns = when.begin_ns,
-                                      .at_ns = when.end_ns,
-                                      .moved_ns = when.end_ns,
-                                      .ran_ns = when.begin_ns};
-}
-
-static bool is_plausible(const struct apapi_float_counter *counter, double increment,
-                         uint64_t dt_ns)
-{
-    return increment >= 0 &&
-           (isinf(counter->max_per_ns) || increment <= counter->max_per_ns * (double)dt_ns);
-}
-
-static bool float_counter_continues(const struct apapi_float_counter *counter,
-                                    const struct apapi_float_point *from,
-                                    const struct apapi_float_point *now)
-{
-    return from->valid && is_plausible(counter, now->raw - from->raw, now->at_ns - from->begin_ns);
-}
-
-/* After an outage: whether it is certainly the same counter. */
-static bool float_counter_goes_on(const struct apapi_float_counter *counter,
-                                  const struct apapi_float_point *now)
-{
-    return float_counter_continues(counter, &counter->last, now) &&
-           (now->raw > counter->last.raw || isinf(counter->max_per_ns));
-}
-
-/*
- * Nothing is counted from the last reading on. The time until its beginning is covered, unless a
- * counter of energy has not moved in it: that shows nothing.
- */
-static void float_counter_close_segment(struct apapi_float_counter *counter, uint64_t until_ns)
-{
-    const struct apapi_float_point *last = &counter->last;
-    bool moved = isinf(counter->max_per_ns) || last->moved_ns != counter->segment_ns;
-
-    if (last->valid) {
-        counter->covered_ns -=
-            last->at_ns -
-            (moved && until_ns > counter->segment_ns ? until_ns : counter->segment_ns);
-    }
-}
-
-static void float_counter_begin(struct apapi_float_counter *counter,
-                                const struct apapi_float_point *first, uint64_t until_ns)
-{
-    counter->incidents.resets += counter->last.valid;
-    float_counter_close_segment(counter, until_ns);
-    counter->segment_ns = first->at_ns;
-    counter->last = *first;
-}
-
-static void float_counter_believe(struct apapi_float_counter *counter,
-                                  const struct apapi_float_point *now, double increment,
-                                  uint64_t since_ns)
-{
-    struct apapi_float_point *last = &counter->last;
-    struct apapi_float_point before = *last;
-
-    counter->total += increment;
-    counter->covered_ns += since_ns;
-    counter->incidents.samples++;
-    *last = *now;
-    last->ran_ns = increment > 0 ? before.begin_ns : before.ran_ns;
-    last->moved_ns = increment > 0 ? now->at_ns : before.moved_ns;
-    last->increment = increment > 0 ? increment : before.increment;
-}
-
-/*
- * The counter goes on from the doubted reading. If readings had found it standing still, that shows
- * what it had missed. If the latest one had found it moved, that is unknown.
- */
-static enum apapi_count float_counter_explain(struct apapi_float_counter *counter)
-{
-    const struct apapi_float_point doubted = counter->doubted, last = counter->last;
-    bool possible = is_plausible(counter, doubted.raw - last.raw, doubted.at_ns - last.ran_ns);
-
-    counter->doubted.valid = false;
-    if (possible && last.at_ns != last.moved_ns) {
-        return APAPI_COUNT_ADDED;
-    }
-    float_counter_begin(counter, &doubted, possible ? last.ran_ns : last.begin_ns);
-    return APAPI_COUNT_RESET;
-}
-
-/* The doubted value once more: of a counter of energy that shows nothing until it moves. */
-static bool float_counter_repeats(const struct apapi_float_counter *counter,
-                                  const struct apapi_float_point *now)
-{
-    return counter->doubted.valid && now->raw == counter->doubted.raw &&
-           !isinf(counter->max_per_ns);
-}
-
-/* @return the meaning of the reading for the segment: it goes on, begins again, or is doubted. */
-static enum apapi_count float_counter_examine(struct apapi_float_counter *counter,
-                                              const struct apapi_float_point *now, bool reopened)
-{
-    bool goes_on = reopened ? float_counter_goes_on(counter, now)
-                            : float_counter_continues(counter, &counter->last, now);
-
-    if (goes_on) { /* a doubted reading in between was not wrong, as in was_on_the_way() */
-        counter->incidents.refused += counter->doubted.valid && counter->doubted.raw > now->raw;
-        counter->doubted.valid = false;
-        return APAPI_COUNT_ADDED;
-    }
-    if (!counter->last.valid || reopened || now->raw < counter->last.raw) {
-        counter->incidents.refused += counter->doubted.valid;
-        counter->doubted.valid = false;
-        float_counter_begin(counter, now, counter->last.begin_ns);
-        return APAPI_COUNT_BASELINE;
-    }
-    if (float_counter_repeats(counter, now)) {
-        return APAPI_COUNT_DOUBTED;
-    }
-    if (float_counter_continues(counter, &counter->doubted, now)) {
-        return float_counter_explain(counter);
-    }
-    counter->incidents.refused += counter->doubted.valid;
-    counter->doubted = *now;
-    return APAPI_COUNT_DOUBTED;
-}
-
-enum apapi_count apapi_float_counter_add(struct apapi_float_counter *counter, double raw,
-                                         struct apapi_moment when, double *increment,
-                                         uint64_t *since_ns)
-{
-    const struct apapi_float_point now = float_counter_point(raw, when);
-    bool reopened = counter->reopened;
-    enum apapi_count meaning;
-
-    if (!isfinite(raw)) {
-        counter->incidents.refused++;
-        return APAPI_COUNT_DOUBTED;
-    }
-    counter->reopened = false;
-    meaning = float_counter_examine(counter, &now, reopened);
-    if (meaning == APAPI_COUNT_ADDED || meaning == APAPI_COUNT_RESET) {
-        *increment = raw - counter->last.raw;
-        *since_ns = when.end_ns - counter->last.at_ns;
-        float_counter_believe(counter, &now, *increment, *since_ns);
-    }
-    return meaning;
-}
-
-/* A second call changes nothing. */
-void apapi_float_counter_finish(struct apapi_float_counter *counter)
-{
-    const struct apapi_float_point *last = &counter->last;
-    uint64_t until_ns = last->begin_ns;
-
-    counter->incidents.refused += counter->doubted.valid;
-    counter->doubted.valid = false;
-    if (counter->stopped) {
-        until_ns = ran_until_ns(last->ran_ns, last->moved_ns, until_ns, counter->segment_ns);
-    }
-    float_counter_close_segment(counter, until_ns);
-    counter->stopped = false;
-    counter->last.begin_ns = counter->segment_ns = counter->last.at_ns;
 }

@@ -51,7 +51,8 @@ static inline uint64_t apapi_window_ns(uint64_t interval_ns, uint64_t update_ns)
 }
 
 /*
- * The 64-bit total of one hardware counter. Pure arithmetic: no clock, no allocation.
+ * The 64-bit total of one hardware counter. Pure arithmetic: no clock, no allocation. Raw values
+ * that are doubles are counted in small steps. Quantities below are in such counts.
  *
  * A reading is accepted if the increment since the last accepted one is plausible for the time
  * between them. Otherwise it is only remembered (doubted). If the next reading continues from the
@@ -66,9 +67,11 @@ static inline uint64_t apapi_window_ns(uint64_t interval_ns, uint64_t update_ns)
  * older than the reading.
  */
 struct apapi_counter {
-    bool is_signed;     /* raw values are int64_t */
-    uint64_t range_max; /* greatest raw value; 0: the counter never wraps */
-    double max_per_ns;  /* greatest plausible increment per ns [raw units]; INFINITY: any */
+    bool of_doubles;    /* the raw values are doubles */
+    double unit;        /* one count [raw units]: 1, of doubles a small step */
+    bool is_signed;     /* counts are int64_t */
+    uint64_t range_max; /* greatest count; 0: the counter never wraps */
+    double max_per_ns;  /* greatest plausible increment per ns [counts]; INFINITY: any */
     uint64_t hide_ns;   /* a longer interval may hide whole wraps; UINT64_MAX: none */
     bool rests;         /* it may stand still for any time */
     bool moved;         /* since the last break */
@@ -76,15 +79,15 @@ struct apapi_counter {
     uint64_t stall_ns;  /* a longer standstill is an incident; UINT64_MAX: never */
     double slack;       /* allowance for one interval: one update of the counter */
     struct apapi_update update;
-    uint64_t total;      /* sum of all accepted increments [raw units] */
+    uint64_t total;      /* sum of all accepted increments [counts] */
     uint64_t covered_ns; /* sum of the intervals of these increments [ns]; exact when finished */
     uint64_t segment_ns; /* end of the first reading since the last break */
-    double hidden;       /* what whole wraps may hide, in all gaps [raw units] */
+    double hidden;       /* what whole wraps may hide, in all gaps [counts] */
     uint64_t to_wrap;    /* the most that was counted from a reading to the end of the range: too
-                            much, if the counter began again instead of wrapping [raw units] */
+                            much, if the counter began again instead of wrapping [counts] */
     uint64_t low_ns;     /* longest interval that begins at so low a value that a reset may hide */
     struct apapi_incidents incidents;
-    double guard_raw; /* what the hardware's counter can hold [raw units]; 0: no limit */
+    double guard_raw; /* what the hardware's counter can hold [counts]; 0: no limit */
     bool reopened;    /* set when the source was opened again after an outage: the counter continues
                          only if the next reading is certainly of the same counter. Otherwise it
                          restarted, and its increment during the outage is unknown */
@@ -96,7 +99,7 @@ struct apapi_counter {
         uint64_t at_ns;    /* end of that reading */
         uint64_t moved_ns; /* last change: the counter may have stood still since */
         uint64_t ran_ns; /* beginning of the reading before that: until then it was known to run */
-        uint64_t increment; /* of the last move [raw units] */
+        uint64_t increment; /* of the last move [counts] */
     } last, doubted;
 };
 
@@ -109,7 +112,7 @@ enum apapi_count {
 
 /** The meaning of one reading. */
 struct apapi_increment {
-    uint64_t raw;      /* [raw units] */
+    uint64_t raw;      /* [counts] */
     uint64_t since_ns; /* length of the interval [ns] */
     bool wrapped;      /* the counter wrapped around */
 };
@@ -129,48 +132,23 @@ static inline bool apapi_counter_never_rests(const struct apapi_event *event)
 /** Forget all readings and totals, but keep the settings. */
 void apapi_counter_restart(struct apapi_counter *counter);
 
-/** Take a reading. @param increment set for APAPI_COUNT_ADDED and APAPI_COUNT_RESET. */
+/** @return whether a raw value can be a count. Infinity, for example, is none. */
+bool apapi_counter_counts(const struct apapi_counter *counter, uint64_t raw, uint64_t *count);
+
+/** @return a count [raw units] */
+static inline double apapi_counter_value(const struct apapi_counter *counter, uint64_t count)
+{
+    return (counter->is_signed ? (double)(int64_t)count : (double)count) * counter->unit;
+}
+
+/**
+ * Take a reading. One that is no count is refused.
+ * @param increment  set for APAPI_COUNT_ADDED and APAPI_COUNT_RESET
+ */
 enum apapi_count apapi_counter_add(struct apapi_counter *counter, uint64_t raw,
                                    struct apapi_moment when, struct apapi_increment *increment);
 
 /** Call it after the last reading. A reading that is still doubted counts as refused. */
 void apapi_counter_finish(struct apapi_counter *counter);
-
-/**
- * The total of a counter whose raw values are doubles. It does not wrap, but it can restart: after
- * a decrease it has. An implausible increase is doubted as in a counter of integers.
- */
-struct apapi_float_counter {
-    double max_per_ns; /* greatest plausible increment per ns [raw units]; INFINITY: any */
-    bool reopened; /* source reopened since the latest reading: the counter may start anywhere */
-    bool stopped;  /* set if it stands still after its last reading */
-    struct apapi_float_point {
-        bool valid;
-        double raw;
-        uint64_t begin_ns, at_ns; /* of that reading */
-        uint64_t moved_ns;        /* last change */
-        uint64_t ran_ns;  /* beginning of the reading before that: until then it was known to run */
-        double increment; /* of the last move [raw units] */
-    } last, doubted;
-    double total;        /* [raw units] */
-    uint64_t covered_ns; /* exact when finished */
-    uint64_t segment_ns; /* end of the first reading since the last break */
-    struct apapi_incidents incidents;
-};
-
-/** Forget all readings and totals, but keep the settings. */
-void apapi_float_counter_restart(struct apapi_float_counter *counter);
-
-/**
- * Take a reading. It is refused if it is not finite.
- * @param increment  the increment [raw units] and its time [ns]; set for APAPI_COUNT_ADDED and
- *                   APAPI_COUNT_RESET
- */
-enum apapi_count apapi_float_counter_add(struct apapi_float_counter *counter, double raw,
-                                         struct apapi_moment when, double *increment,
-                                         uint64_t *since_ns);
-
-/** Call it after the last reading. A reading that is still doubted counts as refused. */
-void apapi_float_counter_finish(struct apapi_float_counter *counter);
 
 #endif

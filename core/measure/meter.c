@@ -461,7 +461,6 @@ void apapi_meter_init(struct apapi_meter *meter, const struct apapi_event *event
     meter->event = event;
     apapi_counter_init(&meter->counter, event,
                        energy ? apapi_domain_max_w(event->domain) : INFINITY);
-    meter->doubles.max_per_ns = meter->counter.max_per_ns;
     meter->interval_ns = interval_ns;
     meter->wanted[0].factor = 1;
     meter->wanted[1].factor = 1;
@@ -474,7 +473,6 @@ void apapi_meter_restart(struct apapi_meter *meter)
     apapi_counter_restart(&meter->counter);
     apapi_rate_init(&meter->rate, window_ns(meter), meter->histogram);
     apapi_probe_init(&meter->probe, meter->counter.update.period_ns);
-    apapi_float_counter_restart(&meter->doubles);
     meter->gauge.stated_ns = meter->event->update_ns;
     apapi_gauge_restart(&meter->gauge);
     apapi_values_restart(&meter->values, meter->values.operation);
@@ -488,7 +486,6 @@ void apapi_meter_restart(struct apapi_meter *meter)
 void apapi_meter_reopened(struct apapi_meter *meter)
 {
     meter->counter.reopened = true;
-    meter->doubles.reopened = true;
 }
 
 /* value0 is in raw units: exact as far as a double is. */
@@ -582,7 +579,7 @@ static inline enum apapi_meter_step add_counted(struct apapi_meter *meter, struc
     return all.broken ? APAPI_METER_BROKEN : step;
 }
 
-static inline struct counted count_whole(struct apapi_meter *meter, uint64_t raw,
+static inline struct counted meter_count(struct apapi_meter *meter, uint64_t raw,
                                          struct apapi_moment when)
 {
     struct apapi_increment increment = {0};
@@ -595,28 +592,24 @@ static inline struct counted count_whole(struct apapi_meter *meter, uint64_t raw
     if (meaning == APAPI_COUNT_BASELINE) {
         return (struct counted){.meaning = meaning};
     }
-    return (struct counted){meaning, (double)increment.raw, increment.since_ns};
+    return (struct counted){meaning, (double)increment.raw * meter->counter.unit,
+                            increment.since_ns};
 }
 
+/* @return NaN: it is no count */
 static double counter_value(const struct apapi_meter *meter, uint64_t raw)
 {
-    double value;
+    uint64_t count;
 
-    if (!apapi_counts_doubles(meter->event)) {
-        return (double)raw;
-    }
-    memcpy(&value, &raw, sizeof value);
-    return value;
+    return apapi_counter_counts(&meter->counter, raw, &count)
+               ? apapi_counter_value(&meter->counter, count)
+               : NAN;
 }
 
-static struct counted count_double(struct apapi_meter *meter, uint64_t raw,
-                                   struct apapi_moment when)
+/* @return the most that a counter may move in that time [raw units] */
+static double most_in(const struct apapi_counter *counter, uint64_t length_ns)
 {
-    struct counted counted = {.raw = 0};
-
-    counted.meaning = apapi_float_counter_add(&meter->doubles, counter_value(meter, raw), when,
-                                              &counted.raw, &counted.since_ns);
-    return counted;
+    return (counter->max_per_ns * (double)length_ns + counter->slack) * counter->unit;
 }
 
 #define ROUNDING 1e-9 /* an error of the sum and the division is no other value */
@@ -678,9 +671,7 @@ static void meter_add_failure(struct apapi_meter *meter, int error)
 {
     meter->last_error = error;
     apapi_values_break(&meter->values);
-    if (apapi_counts_doubles(meter->event)) {
-        meter->doubles.incidents.failed++;
-    } else if (meter->event->accumulates) {
+    if (meter->event->accumulates) {
         meter->counter.incidents.failed++;
     } else {
         apapi_gauge_failed(&meter->gauge);
@@ -705,10 +696,7 @@ static inline enum apapi_meter_step meter_take(struct apapi_meter *meter,
     if (shown) {
         meter->rate.blur_ns = length_ns;
     }
-    return add_counted(meter,
-                       apapi_counts_doubles(meter->event) ? count_double(meter, reading->raw, when)
-                                                          : count_whole(meter, reading->raw, when),
-                       when.end_ns, shown, energy_j);
+    return add_counted(meter, meter_count(meter, reading->raw, when), when.end_ns, shown, energy_j);
 }
 
 enum apapi_meter_step apapi_meter_add(struct apapi_meter *meter,
@@ -731,7 +719,7 @@ void apapi_meter_probe(struct apapi_meter *meter, const struct apapi_reading *re
 {
     double value = counter_value(meter, reading->raw);
     uint64_t length_ns = when.end_ns - meter->probe.first_when.begin_ns;
-    double most = meter->counter.max_per_ns * (double)length_ns + meter->counter.slack;
+    double most = most_in(&meter->counter, length_ns);
 
     if (meter->event->kind != APAPI_KIND_ENERGY || !meter->event->accumulates || reading->error) {
         meter->probe.open = false;
@@ -759,25 +747,16 @@ uint64_t apapi_meter_check_ns(const struct apapi_meter *meter)
 
 struct apapi_last apapi_meter_last(const struct apapi_meter *meter)
 {
-    const struct apapi_counter_point *whole = &meter->counter.last;
-    const struct apapi_float_point *real = &meter->doubles.last;
+    const struct apapi_counter *counter = &meter->counter;
+    const struct apapi_counter_point *last = &counter->last;
 
-    if (apapi_counts_doubles(meter->event)) {
-        return (struct apapi_last){real->raw,
-                                   real->increment,
-                                   real->begin_ns,
-                                   real->at_ns,
-                                   real->moved_ns,
-                                   real->ran_ns,
-                                   real->valid && !meter->doubles.doubted.valid};
-    }
-    return (struct apapi_last){(double)whole->raw,
-                               (double)whole->increment,
-                               whole->begin_ns,
-                               whole->at_ns,
-                               whole->moved_ns,
-                               whole->ran_ns,
-                               whole->valid && !meter->counter.doubted.valid};
+    return (struct apapi_last){apapi_counter_value(counter, last->raw),
+                               (double)last->increment * counter->unit,
+                               last->begin_ns,
+                               last->at_ns,
+                               last->moved_ns,
+                               last->ran_ns,
+                               last->valid && !counter->doubted.valid};
 }
 
 bool apapi_meter_check(struct apapi_meter *meter, const struct apapi_reading *reading,
@@ -785,17 +764,17 @@ bool apapi_meter_check(struct apapi_meter *meter, const struct apapi_reading *re
 {
     const struct apapi_last last = apapi_meter_last(meter);
     double moved = counter_value(meter, reading->raw) - last.raw;
-    double most = meter->counter.max_per_ns * (double)(when.end_ns - last.begin_ns);
+    double most = most_in(&meter->counter, when.end_ns - last.begin_ns);
 
     if (reading->error || !last.good || apapi_meter_check_ns(meter) == 0) {
         return false;
     }
-    if (moved > 0 && moved <= most + meter->counter.slack) {
+    if (moved > 0 && moved <= most) {
         meter->life = APAPI_LIFE_SEEN;
     } else if (moved == 0 && apapi_meter_shows_update(meter) &&
                when.begin_ns - last.moved_ns >= apapi_meter_longest_update_ns(meter)) {
         meter->life = meter->life == APAPI_LIFE_DOUBTED ? APAPI_LIFE_ENDED : APAPI_LIFE_DOUBTED;
-        meter->counter.stopped = meter->doubles.stopped = meter->life == APAPI_LIFE_ENDED;
+        meter->counter.stopped = meter->life == APAPI_LIFE_ENDED;
     }
     return meter->life == APAPI_LIFE_DOUBTED;
 }
@@ -803,12 +782,12 @@ bool apapi_meter_check(struct apapi_meter *meter, const struct apapi_reading *re
 /* An energy counter that never moved has measured nothing, however short the time was. */
 static double count_total(const struct apapi_meter *meter)
 {
-    bool whole = !apapi_counts_doubles(meter->event);
-    double raw = whole ? (double)meter->counter.total : meter->doubles.total;
-    uint64_t covered_ns = whole ? meter->counter.covered_ns : meter->doubles.covered_ns;
-    bool still = apapi_counter_never_rests(meter->event) && raw == 0;
+    const struct apapi_counter *counter = &meter->counter;
+    bool still = apapi_counter_never_rests(meter->event) && counter->total == 0;
 
-    return covered_ns == 0 || still ? NAN : raw * meter->event->scale;
+    return counter->covered_ns == 0 || still
+               ? NAN
+               : (double)counter->total * counter->unit * meter->event->scale;
 }
 
 double apapi_meter_total(const struct apapi_meter *meter)

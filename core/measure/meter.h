@@ -194,15 +194,8 @@ struct apapi_meter {
     struct apapi_values values;          /* as defined by the original APAPI */
     struct apapi_histogram *histogram;   /* of power; NULL: no percentiles */
     struct apapi_gauge gauge;            /* events that do not accumulate */
-    struct apapi_float_counter doubles;  /* accumulating events whose values are doubles */
     struct apapi_value_result wanted[2]; /* the values that the event's definition selects */
 };
-
-/** @return whether its raw values are doubles that only grow. */
-static inline bool apapi_counts_doubles(const struct apapi_event *event)
-{
-    return event->accumulates && event->type == APAPI_TYPE_FP64;
-}
 
 /** The meaning of a meter's reading for its domain. */
 enum apapi_meter_step {
@@ -256,7 +249,7 @@ bool apapi_meter_knows_update(const struct apapi_meter *meter);
 /** @return that period, no shorter than it was seen to stand still [ns] */
 uint64_t apapi_meter_longest_update_ns(const struct apapi_meter *meter);
 
-/** The last reading of a counter, of whole numbers or of doubles [raw units, ns]. */
+/** The last reading of a counter [raw units, ns]. */
 struct apapi_last {
     double raw, increment;                      /* increment: of its last move */
     uint64_t begin_ns, at_ns, moved_ns, ran_ns; /* as in struct apapi_counter_point */

@@ -122,7 +122,8 @@ static double risen_since_probe_j(const struct apapi_meter *meter, double mean_w
     double mean = mean_w * update_ns / 1e9 / meter->event->scale;
     double recent = fmax(probe->recent_least, fmin(probe->recent_most, mean));
     double excess = last.raw - probe->latest - recent * updates;
-    double most = meter->counter.max_per_ns * since_ns + meter->counter.slack;
+    double most =
+        (meter->counter.max_per_ns * since_ns + meter->counter.slack) * meter->counter.unit;
 
     if (recent == 0 || !(since_ns > 0) || since_ns > (double)meter->interval_ns || excess > most) {
         return 0;
@@ -152,7 +153,7 @@ static double count_uncertainty_j(const struct apapi_meter *meter,
     double risen_j = fmax(risen_at_last_j(meter), risen_since_probe_j(meter, result->summary.mean));
     double few = apapi_meter_shows_update(meter) ? FEW_UPDATES * update_ns / (double)whole_ns : 0;
     double ends_j = fmax(seen_j, risen_j) * (1 + few);
-    double unit_j = apapi_counts_doubles(meter->event) ? 0 : meter->event->scale;
+    double unit_j = meter->counter.unit * meter->event->scale;
     double uncovered_j =
         uncovered_w(meter, result, whole_ns) * (double)uncovered_ns(result, whole_ns) / 1e9;
 
@@ -342,16 +343,13 @@ static void finish_count(struct apapi_meter *meter, const struct apapi_span *spa
 {
     bool stopped = meter->life == APAPI_LIFE_ENDED;
     uint64_t beyond_ns = stopped ? 0 : beyond_end_ns(&meter->counter, span->end_ns);
-    struct apapi_float_counter *doubles = &meter->doubles;
-    bool whole = !apapi_counts_doubles(meter->event);
 
     apapi_counter_finish(&meter->counter);
-    apapi_float_counter_finish(doubles);
     apapi_rate_finish(&meter->rate);
-    result->incidents = whole ? meter->counter.incidents : doubles->incidents;
-    result->covered_ns = whole ? meter->counter.covered_ns + beyond_ns : doubles->covered_ns;
+    result->incidents = meter->counter.incidents;
+    result->covered_ns = meter->counter.covered_ns + beyond_ns;
     finish_total(meter, span->elapsed_ns, result);
-    if (whole && !isnan(result->total)) {
+    if (!meter->counter.of_doubles && !isnan(result->total)) {
         result->raw_total = meter->counter.total;
     }
 }

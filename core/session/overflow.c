@@ -63,11 +63,7 @@ static bool overflow_total(const struct apapi_meter *meter, long double *total)
         *total = meter->gauge.integral;
         return meter->gauge.valid || meter->gauge.covered_ns > 0;
     }
-    if (apapi_counts_doubles(meter->event)) {
-        *total = meter->doubles.total;
-        return meter->doubles.last.valid || meter->doubles.covered_ns > 0;
-    }
-    *total = meter->counter.total;
+    *total = meter->counter.total * (long double)meter->counter.unit;
     return meter->counter.last.valid || meter->counter.covered_ns > 0;
 }
 

@@ -108,6 +108,8 @@ static const struct {
     {"reset", RAPL_J, "0=30000 1=30010 2..4=0+10", "30 J in 3 ticks, resets 1"},
     {"reset at the last reading", RAPL_J, "0=30000 1=30010 2=0", "10 J in 1 ticks, refused 1"},
     {"one absurd reading", RAPL_J, "0=10 1=20 2=60000 3=40", "30 J in 3 ticks, refused 1"},
+    {"absurd, three times the same", RAPL_J, "0=10 1=20 2..4=60000 5..6=60+10",
+     "60 J in 6 ticks, refused 1"},
     {"one out of range", RAPL_J, "0=10 1=20 2=99000 3=40", "30 J in 3 ticks, refused 1"},
     {"the first absurd", RAPL_J, "0=60000 1..3=10+10", "20 J in 2 ticks, resets 1"},
     {"the first out of range", RAPL_J, "0=99000 1..3=10+10", "20 J in 2 ticks, refused 1"},
