@@ -10,32 +10,25 @@
 #define TICK_NS (100 * MS)
 #define MAX_W 2000.0
 
-/* The usual counter with a range of its own. */
-static struct apapi_event energy_event(uint64_t range_max)
-{
-    struct apapi_event event = fake_energy_event;
-
-    event.range_max = range_max;
-    event.guard_j = (double)range_max * event.scale;
-    return event;
-}
-
 static struct apapi_event event;
 static struct apapi_counter counter;
 static uint64_t tick_ns; /* of its readings */
 
+/* The usual counter with a range of its own. */
 static void begin(uint64_t range_max)
 {
-    event = energy_event(range_max);
+    event = fake_energy_event;
+    event.range_max = range_max;
+    event.guard_j = (double)range_max * event.scale;
     tick_ns = TICK_NS;
     apapi_counter_init(&counter, &event, MAX_W);
 }
 
-static enum apapi_count add(uint64_t raw, uint64_t at_ns)
+static void add(uint64_t raw, uint64_t at_ns)
 {
     struct apapi_increment increment;
 
-    return apapi_counter_add(&counter, raw, moment_at(at_ns), &increment);
+    apapi_counter_add(&counter, raw, moment_at(at_ns), &increment);
 }
 
 static const struct apapi_event steps = {
@@ -158,34 +151,6 @@ TEST(courses_of_a_counter)
     }
 }
 
-/* Any increments below the range, read at any times that keep the guard, add up exactly. */
-TEST(random_walks_add_up)
-{
-    srand48(20260101);
-    for (int walk = 0; walk < 2000; walk++) {
-        uint64_t range_max = 1000000 + (uint64_t)lrand48() * 100;
-        uint64_t raw = (uint64_t)lrand48() % range_max, now_ns = 1, truth = 0, wraps = 0, guard_ns;
-
-        begin(range_max);
-        guard_ns = apapi_event_guard_ns(&event);
-        add(raw, now_ns);
-        for (int i = 0; i < 50; i++) {
-            uint64_t dt_ns = 1 + (uint64_t)(drand48() * (double)guard_ns);
-            uint64_t step = (uint64_t)(drand48() * MAX_W * (double)dt_ns / 1e9 * 1e6);
-
-            now_ns += dt_ns;
-            truth += step;
-            wraps += raw + step > range_max;
-            raw = (raw + step) % (range_max + 1);
-            add(raw, now_ns);
-        }
-        assert_int_equal(counter.total, truth);
-        assert_int_equal(counter.incidents.wraps, wraps);
-        assert_int_equal(counter.incidents.refused + counter.incidents.resets, 0);
-        assert_int_equal(counter.incidents.gaps, 0);
-    }
-}
-
 TEST(full_64_bits_are_exact)
 {
     const uint64_t start = (UINT64_C(1) << 53) + 1;
@@ -229,62 +194,6 @@ TEST(standstills_at_the_ends)
     }
 }
 
-/* --- pauses ----------------------------------------------------------------------------------- */
-
-/* One of a meter of 100 W, which is reset at `reset_ms`. */
-static void add_lengthy(uint64_t begin_ms, uint64_t value_ms, uint64_t took_ms, uint64_t reset_ms)
-{
-    const struct apapi_moment when = {begin_ms * MS, (begin_ms + took_ms) * MS};
-    struct apapi_increment increment;
-
-    apapi_counter_add(&counter,
-                      value_ms < reset_ms ? 40000000000 + value_ms * 100000
-                                          : (value_ms - reset_ms) * 100000,
-                      when, &increment);
-}
-
-/*
- * "BEGIN", "BEGIN/DURATION" or "BEGIN>VALUE/DURATION" of readings [ms]. Whatever their moments, the
- * counter misses no more than 100 W for the time that is not covered.
- */
-static const struct {
-    const char *name, *readings;
-    uint64_t reset_ms, end_ms, covered_ms, resets;
-} lengthy[] = {
-    {"all at once", "100 200 300 400 500 600", 1000, 600, 500, 0},
-    {"the last is late behind its value", "100 200 300 400 500 600/62", 1000, 662, 500, 0},
-    {"the first is late behind its value", "100/50 200 300 400 500 600", 1000, 600, 450, 0},
-    {"both before their values", "100>150/50 200 300 400 500 600>662/62", 1000, 662, 450, 0},
-    {"a reset between late ones", "100 200 300/60 400>440/40 500 600", 301, 600, 360, 1},
-    {"quick ones after a late one", "100 200/98 299 300 301 400", 1000, 400, 300, 0},
-};
-
-TEST(lengthy_readings)
-{
-    for (size_t i = 0; i < COUNT_OF(lengthy); i++) {
-        uint64_t elapsed_ms = lengthy[i].end_ms - 100;
-        char *end;
-
-        begin(65712999613);
-        counter.max_per_ns = 300 / 1e3; /* [uJ/ns] */
-        for (const char *text = lengthy[i].readings; *text; text = *end ? end + 1 : end) {
-            uint64_t begin_ms = strtoul(text, &end, 10);
-            uint64_t value_ms = *end == '>' ? strtoul(end + 1, &end, 10) : begin_ms;
-            uint64_t took_ms = *end == '/' ? strtoul(end + 1, &end, 10) : 0;
-
-            add_lengthy(begin_ms, value_ms, took_ms, lengthy[i].reset_ms);
-        }
-        for (int finish = 0; finish < 2; finish++) {
-            apapi_counter_finish(&counter);
-            fail_if(counter.covered_ns != lengthy[i].covered_ms * MS ||
-                        counter.incidents.resets != lengthy[i].resets || counter.incidents.refused,
-                    "%s: covered %g ms, %s", lengthy[i].name, (double)counter.covered_ns / MS,
-                    described());
-        }
-        assert_in_range(elapsed_ms - counter.total / 100000, 0, elapsed_ms - lengthy[i].covered_ms);
-    }
-}
-
 /* PAPI hides the wraps themselves. */
 TEST(a_pause_that_may_hide_wraps_of_a_counter_without_a_range)
 {
@@ -293,39 +202,6 @@ TEST(a_pause_that_may_hide_wraps_of_a_counter_without_a_range)
     apapi_counter_init(&counter, &event, MAX_W);
     add_readings("0=0 1=1 11=2");
     assert_string_equal(described(), "2 J in 11 ticks, gaps 1");
-}
-
-/* A counter that moves every 50 ms, and a pause of 2 s without readings: one gap, no new period. */
-TEST(a_pause_is_no_update_period)
-{
-    static const struct {
-        uint64_t at_ms, uj;
-    } readings[] = {
-        {1, 0},         {25, 1000000},  {49, 1000000},     {73, 2000000},     {97, 2000000},
-        {121, 3000000}, {145, 3000000}, {2145, 203000000}, {2146, 203000000}, {2170, 203000000}};
-
-    event = energy_event(1000000000); /* 0.5 s at 2 kW */
-    event.update_ns = 50 * MS;
-    apapi_counter_init(&counter, &event, MAX_W);
-    for (size_t i = 0; i < COUNT_OF(readings); i++) {
-        add(readings[i].uj, readings[i].at_ms * MS);
-    }
-    assert_int_equal(counter.total, 203000000);
-    assert_int_equal(counter.incidents.gaps, 1);
-    assert_false(counter.update.learned);
-}
-
-/* The first value may be as old as the beginning of its reading. */
-TEST(a_pause_within_a_reading)
-{
-    struct apapi_increment increment;
-
-    begin(65712999613); /* 33 s at 2 kW */
-    apapi_counter_add(&counter, 0, (struct apapi_moment){1, 40000 * MS}, &increment);
-    add(1000000, 40100 * MS);
-    assert_int_equal(counter.incidents.gaps, 1);
-    add(2000000, 40200 * MS);
-    assert_int_equal(counter.incidents.gaps, 1);
 }
 
 /* --- the update period ------------------------------------------------------------------------ */
@@ -350,8 +226,6 @@ static uint64_t shown_uj(const struct simulated *meter, uint64_t now_ns)
 static void read_for(const struct simulated *meter, uint64_t stated_ns, uint64_t interval_ns,
                      uint64_t readings)
 {
-    struct apapi_increment increment;
-
     event = fake_energy_event;
     event.update_ns = stated_ns;
     apapi_counter_init(&counter, &event, 2000);
@@ -359,7 +233,7 @@ static void read_for(const struct simulated *meter, uint64_t stated_ns, uint64_t
         uint64_t jitter_ns = i * 7919 % 101 * interval_ns / 2000; /* up to 5 % */
         uint64_t now_ns = 1 + i * interval_ns + jitter_ns;
 
-        apapi_counter_add(&counter, shown_uj(meter, now_ns), moment_at(now_ns), &increment);
+        add(shown_uj(meter, now_ns), now_ns);
     }
     apapi_counter_finish(&counter);
 }
@@ -406,11 +280,10 @@ TEST(a_standstill_is_no_period)
 TEST(a_late_reading_shows_twice_what_was_seen_at_most)
 {
     static const uint64_t moments_ms[] = {1, 2, 6, 14}, raws[] = {0, 100000, 100000, 200000};
-    struct apapi_increment increment;
 
-    apapi_counter_init(&counter, &fake_energy_event, 2000);
+    apapi_counter_init(&counter, &fake_energy_event, MAX_W);
     for (size_t i = 0; i < COUNT_OF(raws); i++) {
-        apapi_counter_add(&counter, raws[i], moment_at(moments_ms[i] * MS), &increment);
+        add(raws[i], moments_ms[i] * MS);
     }
     assert_int_equal(counter.update.longest_ns, 8 * MS);
 }

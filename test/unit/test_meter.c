@@ -40,11 +40,11 @@ static const struct row {
 
 static struct apapi_meter meter;
 static struct apapi_event_result result;
+static double energy_j; /* of the latest reading */
 
-static enum apapi_meter_step feed_at(uint64_t at_ns, uint64_t raw, int error)
+static enum apapi_meter_step feed_at(uint64_t at_ns, uint64_t raw)
 {
-    const struct apapi_reading reading = {.raw = raw, .error = error};
-    double energy_j;
+    const struct apapi_reading reading = {.raw = raw};
 
     return apapi_meter_add(&meter, &reading, moment_at(1 + at_ns), &energy_j);
 }
@@ -59,7 +59,7 @@ static void run_row(const struct row *row)
     apapi_meter_restart(&meter);
     for (const char *text = row->readings; *text; text = end) {
         at_ns = strtoul(text, &end, 10) * MS;
-        feed_at(at_ns, (uint64_t)strtoll(end + 1, &end, 10), 0);
+        feed_at(at_ns, (uint64_t)strtoll(end + 1, &end, 10));
     }
     finish(&meter, at_ns, &result);
 }
@@ -89,7 +89,7 @@ static void begin(const struct apapi_event *event)
 
 static enum apapi_meter_step feed(uint64_t tick, uint64_t raw)
 {
-    return feed_at(tick * TICK_NS, raw, 0);
+    return feed_at(tick * TICK_NS, raw);
 }
 
 static void end(uint64_t ticks)
@@ -108,7 +108,7 @@ TEST(constant_power_has_no_extremes)
         for (uint64_t i = 0; i <= 1000; i++) {
             uint64_t now_us = i * interval_us + i * 7919 % 997 * interval_us / 4000;
 
-            feed_at(now_us * 1000, (now_us + 300) / 1000 * 100000, 0);
+            feed_at(now_us * 1000, (now_us + 300) / 1000 * 100000);
         }
         finish(&meter, 1000 * interval_us * 1000, &result);
         assert_in_range(result.summary.min, 94, 100);
@@ -166,17 +166,6 @@ TEST(estimate_may_rest)
     assert_int_equal(result.covered_ns, 60 * TICK_NS);
 }
 
-TEST(nothing_read_is_unknown_not_zero)
-{
-    begin(&fake_energy_event);
-    feed_at(0, 0, EIO);
-    feed(1, 5);
-    end(1);
-    assert_true(isnan(result.total));
-    assert_true(isnan(result.summary.min));
-    assert_false(result.stuck);
-}
-
 static uint64_t bits_of(double value)
 {
     uint64_t bits;
@@ -222,16 +211,185 @@ TEST(counters_of_doubles)
 
 TEST(types_of_raw_values)
 {
-    const double volts = 1.25;
     struct apapi_event event = {.scale = 2, .type = APAPI_TYPE_FP64};
-    uint64_t bits;
 
-    memcpy(&bits, &volts, sizeof bits);
-    assert_near(apapi_event_value(&event, bits), 2.5);
+    assert_near(apapi_event_value(&event, bits_of(1.25)), 2.5);
     event.type = APAPI_TYPE_INT64;
     assert_near(apapi_event_value(&event, UINT64_MAX), -2);
     event.type = APAPI_TYPE_UINT64;
     assert_near(apapi_event_value(&event, UINT64_MAX), 2 * 18446744073709551615.0);
+}
+
+/* --- readings that only the sums know, and the look at a counter after its last one ----------- */
+
+static enum apapi_meter_step shown(uint64_t at_ms, uint64_t raw)
+{
+    return feed_at(at_ms * MS, raw);
+}
+
+static void unshown(uint64_t at_ms, uint64_t raw)
+{
+    const struct apapi_reading reading = {raw, 0};
+
+    apapi_meter_add(&meter, &reading, moment_at(1 + at_ms * MS), NULL);
+}
+
+/* 2 kW for a millisecond after 64, else 100 W: nobody sees more than the mean of 100 ms. */
+TEST(a_counter_shows_windows_of_shown_readings)
+{
+    begin(&fake_energy_event);
+    shown(0, 0);
+    unshown(1, 100000);
+    unshown(64, 6400000);
+    unshown(65, 8400000);
+    assert_true(isnan(meter.value)); /* as after the first one */
+    assert_int_equal(meter.known_ns, 1);
+    assert_near(apapi_meter_total(&meter), 8.4);
+    assert_int_equal(shown(100, 11900000), APAPI_METER_KNOWN);
+    assert_near(energy_j, 11.9);
+    assert_near(meter.value, 11.9);
+    assert_int_equal(meter.known_ns, 1 + 100 * MS);
+    shown(200, 21900000);
+    finish(&meter, 200 * MS, &result);
+    assert_int_equal(result.incidents.samples, 5);
+    assert_near(result.total, 21.9);
+    assert_near(result.summary.max, 119);
+    assert_near(result.summary.min, 100);
+    assert_near(result.values[0].max * 1e-6, 11.9);
+}
+
+/* The integral has them; the extremes have the mean of the time between two that are shown. */
+TEST(a_gauge_shows_means_between_shown_readings)
+{
+    begin(&watts);
+    shown(0, 100000);
+    unshown(10, 300000);
+    unshown(20, 100000);
+    assert_int_equal(shown(100, 100000), APAPI_METER_KNOWN);
+    assert_near(energy_j, 12);
+    finish(&meter, 100 * MS, &result);
+    assert_near(result.total, 12);
+    assert_near(result.summary.min, 100);
+    assert_near(result.summary.max, 120);
+    assert_near(result.summary.mean, 120);
+}
+
+/* Its extremes are that value: no error of a sum is in them, which JSON would round away from it.
+ */
+TEST(a_constant_gauge_shows_its_value)
+{
+    for (uint64_t raw = 200000; raw <= 200020; raw++) {
+        begin(&watts);
+        for (uint64_t ms = 0; ms <= 70; ms += 7) {
+            shown(ms, raw);
+        }
+        finish(&meter, 70 * MS, &result);
+        assert_true(result.summary.min == apapi_event_value(&watts, raw));
+        assert_true(result.summary.max == apapi_event_value(&watts, raw));
+    }
+}
+
+/* A snapshot may be taken before the next one is shown. */
+TEST(a_gauge_that_nobody_has_seen)
+{
+    begin(&watts);
+    shown(0, 100000);
+    unshown(10, 300000);
+    finish(&meter, 10 * MS, &result);
+    assert_near(result.summary.mean, 200);
+    assert_near(result.summary.max, 200);
+    assert_near(result.summary.min, 100);
+}
+
+/* --- the look after the last reading --------------------------------------------------------- */
+
+static bool check_at(uint64_t at_us, uint64_t raw)
+{
+    const struct apapi_reading reading = {raw, 0};
+
+    return apapi_meter_check(&meter, &reading, moment_at(1 + at_us * 1000));
+}
+
+/* 100 W until 1 s, in 12 readings; the last one counts `last_uj`. */
+static void second_of(const struct apapi_event *event, uint64_t last_uj)
+{
+    begin(event);
+    for (uint64_t tick = 0; tick < 10; tick++) {
+        shown(tick * 100, tick * 10000000);
+    }
+    shown(1000, 90000000 + last_uj);
+}
+
+/* Few readings, and the last one counts less than all before: it lives, so that is how it is. */
+TEST(a_counter_that_lives)
+{
+    second_of(&fake_energy_event, 5000000);
+    assert_int_equal(apapi_meter_check_ns(&meter), MS);
+    assert_false(check_at(1001000, 95100000));
+    end(10);
+    assert_near(result.total, 95);
+    assert_int_equal(result.covered_ns, 1000 * MS);
+    assert_true(result.uncertainty_j < 0.11);
+}
+
+/* It has stopped, but nobody knows where in the last interval. */
+TEST(a_counter_that_has_stopped)
+{
+    second_of(&fake_energy_event, 5000000);
+    assert_true(check_at(1001000, 95000000));
+    assert_false(check_at(1002000, 95000000));
+    end(10);
+    assert_near(result.total, 95);
+    assert_int_equal(result.covered_ns, 900 * MS);
+    assert_true(result.uncertainty_j > 10);
+    assert_int_equal(result.incidents.rough, 1);
+    end(10); /* another time */
+    assert_int_equal(result.covered_ns, 900 * MS);
+}
+
+TEST(a_counter_that_is_late)
+{
+    second_of(&fake_energy_event, 10000000);
+    assert_true(check_at(1001000, 100000000));
+    assert_false(check_at(1002000, 100200000));
+    end(10);
+    assert_int_equal(result.covered_ns, 1000 * MS);
+    assert_true(result.uncertainty_j < 0.11);
+}
+
+static const struct {
+    const char *what;
+    struct apapi_event event;
+    uint64_t check_ns;
+} worth[] = {
+    {"RAPL", {.kind = APAPI_KIND_ENERGY, .accumulates = true, .scale = 1e-6, .update_ns = MS}, MS},
+    {"faster",
+     {.kind = APAPI_KIND_ENERGY, .accumulates = true, .scale = 1e-6, .update_ns = 61000},
+     61000},
+    {"nobody knows", {.kind = APAPI_KIND_ENERGY, .accumulates = true, .scale = 1e-6}, MS},
+    {"a GPU",
+     {.kind = APAPI_KIND_ENERGY, .accumulates = true, .scale = 1e-6, .update_ns = 20 * MS},
+     0},
+    {"an estimate",
+     {.kind = APAPI_KIND_ENERGY,
+      .accumulates = true,
+      .scale = 1,
+      .update_ns = MS,
+      .estimated = true},
+     0},
+    {"a count", {.kind = APAPI_KIND_COUNT, .accumulates = true, .scale = 1, .update_ns = MS}, 0},
+    {"a gauge", {.kind = APAPI_KIND_POWER, .scale = 1, .update_ns = MS}, 0},
+};
+
+TEST(counters_that_move_soon_are_worth_a_look)
+{
+    for (size_t i = 0; i < COUNT_OF(worth); i++) {
+        begin(&worth[i].event);
+        if (apapi_meter_check_ns(&meter) != worth[i].check_ns) {
+            fail_msg("%s: after %lu ns", worth[i].what,
+                     (unsigned long)apapi_meter_check_ns(&meter));
+        }
+    }
 }
 
 /* --- gauges ----------------------------------------------------------------------------------- */
@@ -315,23 +473,6 @@ GAUGE(a_long_reading_moves_the_course)
     }
     assert_within(gauge_uncertainty(),
                   100 * (STEP_S / 4 + (FRESH - 1) * STEP_S) + unseen(150, 100, FRESH), 1e-9);
-}
-
-GAUGE(no_line_across_a_failure)
-{
-    for (uint64_t step = 0; step < 3; step++) {
-        add_gauge(100, step);
-    }
-    apapi_gauge_failed(&gauge);
-    for (uint64_t step = 4; step < 7; step++) {
-        add_gauge(300, step);
-    }
-    add_gauge(NAN, 7);
-    for (uint64_t step = 8; step < 11; step++) {
-        add_gauge(500, step);
-    }
-    assert_int_equal(gauge.deviations, 3);
-    assert_within(gauge_uncertainty(), 400 * 5 * STEP_S + unseen(300, 6, 6), 1e-9);
 }
 
 /* Each value for some readings. */
@@ -491,17 +632,6 @@ PROBE(short_waits_tell_a_shorter_period)
     probe_close_at(100, UPDATE_NS / 3);
     probe_close_at(110, UPDATE_NS / 2);
     assert_in_range(apapi_probe_update_ns(&probe), UPDATE_NS / 3, UPDATE_NS / 2);
-}
-
-/* A probe that has seen no move speaks for a long period, too. */
-PROBE(waits_without_a_move_are_counted)
-{
-    for (int i = 0; i < 3; i++) {
-        probe_see(100, UPDATE_NS / 4);
-        probe_open();
-        probe_close_at(100, UPDATE_NS / 4);
-    }
-    assert_int_equal(apapi_probe_update_ns(&probe), UPDATE_NS);
 }
 
 /* Its power is known to a range. */

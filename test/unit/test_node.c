@@ -177,3 +177,38 @@ NODE_TEST(totals_go_on)
     assert_float_equal(reading.energy_j[APAPI_DOMAIN_PACKAGE], 3, 1e-9);
     node_meters_close(&second);
 }
+
+/* --- the name of a node in the command line of slurmd ----------------------------------------- */
+
+TEST(each_way_to_write_the_name)
+{
+    static const struct {
+        const char words[64]; /* each ends with a NUL, the last one with two */
+        const char *node;     /* NULL: none */
+    } cases[] = {
+        {"slurmd\0-N\0n1\0", "n1"},
+        {"slurmd\0-Nn2\0", "n2"},
+        {"slurmd\0-f\0/etc/slurm.conf\0-DvN\0n3\0", "n3"},
+        {"slurmd\0-D\0-N\0a-name-of-20-letters\0", "a-name-of-20-le"},
+        /* other options with that letter */
+        {"slurmd\0-f/etc/New/slurm.conf\0", NULL},
+        {"slurmd\0-L\0/var/log/N\0", NULL},
+        {"slurmd\0-dNew\0", NULL},
+        {"slurmd\0--conf\0NodeName=n1\0", NULL},
+        {"slurmd\0", NULL},
+        {"slurmd\0-N\0", NULL},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char node[16] = "none";
+        size_t size = 0;
+
+        while (cases[i].words[size]) {
+            size += strlen(cases[i].words + size) + 1;
+        }
+        assert_int_equal(node_option_find(cases[i].words, size, node, sizeof node),
+                         cases[i].node != NULL);
+        assert_string_equal(node, cases[i].node ? cases[i].node : "none");
+    }
+    assert_false(node_option_find("slurmd\0-N\0", sizeof "slurmd\0-N\0", (char[16]){""}, 16));
+}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Waiting for a source that another thread is stuck in, while the system time is changed. */
+/* Waiting for a source that another thread is stuck in; descriptors that foreign libraries open. */
 #include "sources/sources.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <time.h>
@@ -67,6 +68,40 @@ TEST(a_clock_that_is_set_back_prolongs_no_wait)
     assert_ptr_equal(source_open(&slow, "c", &err), &reader);
     source_close(&reader);
     alarm(0);
+}
+
+/* Descriptors of meters reach no program. */
+
+static int open_null(void)
+{
+    int fd = open("/dev/null", O_RDONLY); /* as they do: without O_CLOEXEC */
+
+    assert_true(fd >= 0);
+    return fd;
+}
+
+static bool is_marked(int fd)
+{
+    return fcntl(fd, F_GETFD) & FD_CLOEXEC;
+}
+
+TEST(what_a_programs_other_threads_open_is_left_alone)
+{
+    struct open_files before;
+    int ends[2], own, meter;
+
+    open_files_note(&before);
+    own = open_null();
+    assert_int_equal(pipe(ends), 0);
+    meter = open("/proc/stat", O_RDONLY);
+    assert_true(meter >= 0);
+    open_files_close_new_on_exec(&before);
+    assert_true(is_marked(meter));
+    assert_false(is_marked(own) || is_marked(ends[0]) || is_marked(ends[1]));
+    close(own);
+    close(ends[0]);
+    close(ends[1]);
+    close(meter);
 }
 
 int main(void)
