@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "apapi/record.h"
-#include "base/array.h"
 #include "record/fields.h"
 #include "record/members.h"
 #include "record/record.h"
@@ -209,7 +208,7 @@ int apapi_record_decode(const char *text, size_t size, struct apapi_record *reco
     return rc;
 }
 
-/* --- copies ----------------------------------------------------------------------------------- */
+/* --- freeing ---------------------------------------------------------------------------------- */
 
 void apapi_record_clear(struct apapi_record *record)
 {
@@ -224,34 +223,6 @@ void apapi_record_clear(struct apapi_record *record)
     free(record->crossing);
     memset(record, 0, sizeof(*record));
     errno = saved;
-}
-
-int record_copy(struct apapi_record *copy, const struct apapi_record *record)
-{
-    struct apapi_record result = *record;
-    struct apapi_measurement *m = &result.measurement;
-    bool failed;
-
-    result.regions = (struct apapi_regions){0};
-    result.crossing =
-        array_copy(record->crossing, record->crossing_count, sizeof *record->crossing);
-    m->components = array_copy(m->components, m->component_count, sizeof *m->components);
-    failed = (m->component_count > 0 && !m->components) ||
-             (record->crossing_count > 0 && !result.crossing);
-    m->component_count = m->components ? m->component_count : 0;
-    for (size_t i = 0; i < m->component_count; i++) {
-        struct apapi_component_result *one = &m->components[i];
-
-        one->events = array_copy(one->events, one->event_count, sizeof *one->events);
-        failed = failed || (one->event_count > 0 && !one->events);
-    }
-    if (failed || regions_copy(&result.regions, &record->regions) < 0) {
-        apapi_record_clear(&result);
-        errno = ENOMEM;
-        return -1;
-    }
-    *copy = result;
-    return 0;
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */

@@ -165,10 +165,7 @@ static inline bool window_is_longer(uint64_t window_ns, double time_ns)
     return time_ns < (double)window_ns;
 }
 
-/* --- copies ----------------------------------------------------------------------------------- */
-
-/** Make a deep copy, to be freed with apapi_record_clear(). 0; -1 with ENOMEM, `copy` unchanged. */
-int record_copy(struct apapi_record *copy, const struct apapi_record *record);
+/* --- one of two ------------------------------------------------------------------------------- */
 
 /** A number by which lines differ. */
 static inline uint64_t record_digest(const char *line, size_t size)

@@ -16,7 +16,6 @@
 
 #define MERGED_VERSION 1
 #define IN_ROW(member) offsetof(struct merge_event, member)
-#define IN_COMPONENT(member) offsetof(struct merge_component, member)
 
 static const struct field fields_of_row[] = {
     {"name", FIELD_TEXT, true, IN_ROW(event.name), APAPI_NAME_SIZE},
@@ -31,8 +30,8 @@ static const struct field fields_of_row[] = {
     {NULL, 0, false, 0, 0}};
 
 static const struct field fields_of_source[] = {
-    {"name", FIELD_TEXT, true, IN_COMPONENT(name), APAPI_COMPONENT_SIZE},
-    {"source", FIELD_TEXT, true, IN_COMPONENT(source), 64},
+    FIELD_TEXT_OF(merge_component, "name", true, first.name),
+    FIELD_TEXT_OF(merge_component, "source", true, first.source),
     {NULL, 0, false, 0, 0}};
 
 /* --- the members that a record has, too ------------------------------------------------------- */

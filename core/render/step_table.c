@@ -402,20 +402,18 @@ static void table_put_events(const struct step_table *table)
 
 #define SENTENCE_SIZE 512
 
-static void table_trust_put_uncertainty(FILE *out, const struct apapi_measurement *m)
+static void table_trust_put_uncertainty(FILE *out, const struct merge_node *node)
 {
-    double total_j = apapi_measurement_total_j(m);
-    double uncertainty_j = apapi_record_uncertainty_j(m);
     char quantity[UNITS_SIZE];
     char share[32] = "";
     char text[SENTENCE_SIZE];
 
-    if (isnan(uncertainty_j)) {
+    if (isnan(node->uncertainty_j)) {
         return;
     }
-    units_quantity(quantity, sizeof(quantity), uncertainty_j, "J");
-    if (total_j > 0) {
-        snprintf(share, sizeof(share), " (%.2g %%)", uncertainty_j / total_j * 100);
+    units_quantity(quantity, sizeof(quantity), node->uncertainty_j, "J");
+    if (node->total_j > 0) {
+        snprintf(share, sizeof(share), " (%.2g %%)", node->uncertainty_j / node->total_j * 100);
     }
     snprintf(text, sizeof(text),
              "uncertainty of the total %s%s: the counters' update periods and the time not covered",
@@ -429,9 +427,6 @@ static void table_trust_put_component(FILE *out, const struct apapi_component_re
     char apart[5 * UNITS_SIZE] = "", mean[UNITS_SIZE], sd[UNITS_SIZE], longest[UNITS_SIZE];
     char interval[UNITS_SIZE];
 
-    if (!component->measured) {
-        return;
-    }
     if (!isnan(component->period.mean_s)) {
         units_short(mean, sizeof(mean), component->period.mean_s);
         units_short(sd, sizeof(sd), component->period.sd_s);
@@ -450,22 +445,22 @@ static void table_trust_put_component(FILE *out, const struct apapi_component_re
 
 static void table_put_trust(const struct step_table *table)
 {
-    const struct apapi_measurement *m = &table->merge->only.measurement;
-    const struct apapi_incidents sum = apapi_measurement_incidents(m);
+    const struct apapi_merge *merge = table->merge;
+    const struct apapi_incidents *sum = &merge->incidents;
     char used[UNITS_SIZE];
 
-    table_trust_put_uncertainty(table->out, m);
-    for (size_t i = 0; i < m->component_count; i++) {
-        table_trust_put_component(table->out, &m->components[i]);
+    table_trust_put_uncertainty(table->out, table->sum.nodes[0]);
+    for (size_t i = 0; i < merge->component_rows.keys.count; i++) {
+        table_trust_put_component(table->out, &merge->components[i].first);
     }
     fprintf(table->out,
             "  wraps %" PRIu64 ", resets %" PRIu64 ", readings failed %" PRIu64 ", refused %" PRIu64
             ", gaps %" PRIu64 ", standstills %" PRIu64 "\n",
-            sum.wraps, sum.resets, sum.failed, sum.refused, sum.gaps, sum.stalls);
-    units_short(used, sizeof(used), (double)m->cpu_ns / 1e9);
+            sum->wraps, sum->resets, sum->failed, sum->refused, sum->gaps, sum->stalls);
+    units_short(used, sizeof(used), (double)merge->cpu_ns / 1e9);
     fprintf(table->out, "  the sampling thread used %s of CPU time", used);
-    if (m->elapsed_ns > 0) {
-        fprintf(table->out, " (%.2g %%)", (double)m->cpu_ns / (double)m->elapsed_ns * 100);
+    if (merge->elapsed_ns > 0) {
+        fprintf(table->out, " (%.2g %%)", (double)merge->cpu_ns / (double)merge->elapsed_ns * 100);
     }
     fputc('\n', table->out);
 }
@@ -725,8 +720,8 @@ static void table_put_headline(const struct step_table *table)
         put_item(&line, elapsed);
     }
     for (size_t i = 0; i < table->merge->component_rows.keys.count; i++) {
-        const struct merge_component *component = &table->merge->components[i];
-        char text[sizeof(*component) + 8];
+        const struct apapi_component_result *component = &table->merge->components[i].first;
+        char text[sizeof component->name + sizeof component->source + 8];
         char clean[sizeof(text)];
 
         snprintf(text, sizeof(text), "%s (%s)", component->name, component->source);

@@ -44,9 +44,8 @@ struct merge_rows {
 
 /** A component with one of its sources. */
 struct merge_component {
-    char name[APAPI_COMPONENT_SIZE];
-    char source[64];
-    size_t nodes; /* on which it was measured with this source */
+    struct apapi_component_result first; /* as the first node has it, without its events */
+    size_t nodes;                        /* on which it was measured with this source */
 };
 
 /** One event on all nodes of the step. */
@@ -103,8 +102,8 @@ struct merge_span {
 /** A domain's powers and coverage, which only records of one step have together. */
 struct merge_domain_sum {
     size_t nodes;
-    double min_w, max_w; /* the nodes' own, added up */
-    double p95_w;        /* of the latest node */
+    double min_w, max_w;  /* the nodes' own, added up */
+    double mean_w, p95_w; /* of the latest node */
     double rest_j;
     double covered_ns; /* how much of due_ns is covered; NaN: not known of all nodes */
     double due_ns;     /* the nodes' times from their requests to start, added up */
@@ -115,7 +114,6 @@ struct merge_domain_sum {
 struct apapi_merge {
     struct sum_store store; /* without curves */
     struct merge_nodes nodes;
-    struct apapi_record only;   /* of the first node, until there is a second one */
     struct apapi_identity id;   /* what all records agree on; tasks, cores and gpus are sums */
     struct apapi_ending ending; /* of all tasks; unknown if one node's is unknown */
     int64_t start_unix_ns, end_unix_ns; /* first start and last end; 0 without records */

@@ -64,9 +64,10 @@ static int merge_add_component(struct apapi_merge *merge,
         return merge_no_row();
     }
     row = &merge->components[number];
-    memcpy(row->name, component->name, sizeof row->name);
-    memcpy(row->source, component->source, sizeof row->source);
-    row->nodes++;
+    if (row->nodes++ == 0) {
+        row->first = *component;
+        row->first.events = NULL;
+    }
     return 0;
 }
 
@@ -374,8 +375,7 @@ static void add_identity(struct apapi_identity *common, const struct apapi_ident
     common->gpus = gpus;
 }
 
-/* Of several, the complete record of the first one is not kept. */
-static int merge_add_common(struct apapi_merge *merge, const struct apapi_record *record)
+static void merge_add_common(struct apapi_merge *merge, const struct apapi_record *record)
 {
     const struct apapi_measurement *m = &record->measurement;
     bool first = merge->nodes.count[MERGE_RECORDED] == 1;
@@ -387,7 +387,6 @@ static int merge_add_common(struct apapi_merge *merge, const struct apapi_record
     } else {
         add_identity(&merge->id, &record->id);
         merge->ending = ending_of_both(&merge->ending, &record->ending);
-        apapi_record_clear(&merge->only);
     }
     if (first || m->start_unix_ns < merge->start_unix_ns) {
         merge->start_unix_ns = m->start_unix_ns;
@@ -398,7 +397,6 @@ static int merge_add_common(struct apapi_merge *merge, const struct apapi_record
     if (record->id.nodes != APAPI_UNKNOWN && record->id.nodes > merge->expected) {
         merge->expected = record->id.nodes;
     }
-    return first ? record_copy(&merge->only, record) : 0;
 }
 
 /* --- measurements ----------------------------------------------------------------------------- */
@@ -461,6 +459,7 @@ static void merge_add_domains(struct apapi_merge *merge, const struct apapi_meas
         sum->nodes++;
         sum->min_w += one->power_w.min;
         sum->max_w += one->power_w.max;
+        sum->mean_w = one->power_w.mean;
         sum->p95_w = one->power_w.p95;
         sum->rest_j += coverage_rest_of(one);
         sum->due_ns += due_ns;
@@ -557,12 +556,11 @@ static struct merge_domain merge_domain(const struct apapi_merge *merge,
     result.uncertainty_j = domain->uncertainty_j;
     result.rest_j = sum->rest_j;
     result.covered = sum->due_ns > 0 ? sum->covered_ns / sum->due_ns : NAN;
-    result.power_w = (struct apapi_summary){
-        .min = sum->min_w,
-        .mean =
-            total->records == 1 ? merge->only.measurement.domains[d].power_w.mean : domain->mean_w,
-        .max = sum->max_w,
-        .p95 = sum->nodes == 1 ? sum->p95_w : NAN};
+    result.power_w =
+        (struct apapi_summary){.min = sum->min_w,
+                               .mean = total->records == 1 ? sum->mean_w : domain->mean_w,
+                               .max = sum->max_w,
+                               .p95 = sum->nodes == 1 ? sum->p95_w : NAN};
     if (all_have_timelines(sum)) {
         result.bin_ns = find_extremes(&sum->timeline.timeline, &result.power_w);
     }
@@ -709,7 +707,6 @@ void apapi_merge_destroy(struct apapi_merge *merge)
     free(merge->crossings);
     free(merge->notes);
     region_sums_free(&merge->regions);
-    apapi_record_clear(&merge->only);
     free(merge);
     errno = saved_errno;
 }
@@ -808,8 +805,9 @@ int apapi_merge_add(struct apapi_merge *merge, const struct apapi_record *record
     merge_add_trust(merge, m, node);
     merge_add_domains(merge, m);
     share_sum_add(&merge->share, &record->share);
-    return merge_add_common(merge, record) || merge_add_meters(merge, m) ||
-                   region_sums_add(&merge->regions, record) || merge_add_notes(merge, record, node)
+    merge_add_common(merge, record);
+    return merge_add_meters(merge, m) || region_sums_add(&merge->regions, record) ||
+                   merge_add_notes(merge, record, node)
                ? merge_fail(merge)
                : 0;
 }

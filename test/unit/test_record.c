@@ -426,18 +426,6 @@ TEST(the_longest_list_fits_into_a_line)
     assert_true(strlen(line) < LINE_BYTES_MAX);
 }
 
-TEST(a_copy_has_its_own_regions)
-{
-    struct apapi_record record = record_with_regions(3), copy;
-    FREED char *before = encode(&record), *after = NULL;
-
-    assert_int_equal(record_copy(&copy, &record), 0);
-    apapi_record_clear(&record);
-    after = encode(&copy);
-    assert_string_equal(before, after);
-    apapi_record_clear(&copy);
-}
-
 TEST(wrong_regions_are_refused)
 {
     static const struct wrong cases[] = {
