@@ -10,27 +10,21 @@
  * needed.
  */
 
-struct unpacker;
-
 /** All zero before the first inflow_begin(). */
 struct inflow {
     int fd;
-    char *chunk; /* read but not yet returned */
-    size_t begin, end;
-    struct unpacker *unpacker; /* NULL: not compressed */
-    bool ended;
+    void *file;          /* of zlib; NULL: not compressed */
     const char *problem; /* why inflow_read() failed with EBADMSG or ENOTSUP; static storage */
 };
 
 /**
  * Begin to read `fd` at its current position.
  * @param look  detect compression: `fd` is at the beginning of the file
- * @return 0; -1 with errno ENOMEM, ENOTSUP (zlib is missing, or another compression), that of
- * read(2).
+ * @return 0; -1 with errno ENOMEM, ENOTSUP (zlib is missing), that of read(2).
  */
 int inflow_begin(struct inflow *inflow, int fd, bool look);
 
-/** As read(2); also -1 with EBADMSG: damaged data. */
+/** As read(2); also -1 with EBADMSG (damaged data), ENOTSUP (zstd), ENOMEM. */
 ssize_t inflow_read(struct inflow *inflow, void *buffer, size_t size);
 
 /** Free what it owns. */
