@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,8 @@
 #include "base/text.h"
 
 #define NAME_SIZE 256
-#define DIGITS_MAX 9 /* numbers of so many digits fit into an unsigned int */
+#define DIGITS_MAX 9 /* of a number in a name */
+#define NUMBER_MAX 999999999
 
 struct walk {
     hostlist_visit_f visit;
@@ -25,33 +27,25 @@ static int malformed(void)
     return -1;
 }
 
-static const char *hostlist_read_number(const char *text, unsigned *number)
-{
-    size_t digits = strspn(text, "0123456789");
-
-    *number = (unsigned)strtoul(text, NULL, 10);
-    return digits > 0 && digits <= DIGITS_MAX ? text + digits : NULL;
-}
-
 static int walk_rest(struct walk *walk, size_t length, const char *rest, const char *end);
 
 /* One "3" or "001-004" within brackets: `range` up to `range_end`; the name continues at `rest`. */
 static int walk_range(struct walk *walk, size_t length, const char *range, const char *range_end,
                       const char *const rest[2])
 {
-    unsigned first, last;
-    const char *next = hostlist_read_number(range, &first);
+    uint64_t first = 0, last;
+    const char *next = text_digits(range, NUMBER_MAX, &first);
     int width = next ? (int)(next - range) : 0;
 
     last = first;
     if (next && *next == '-') {
-        next = hostlist_read_number(next + 1, &last);
+        next = text_digits(next + 1, NUMBER_MAX, &last);
     }
     if (next != range_end || last < first || last - first >= HOSTLIST_MAX) {
         return malformed();
     }
-    for (unsigned number = first; number <= last; number++) {
-        int digits = snprintf(walk->name + length, NAME_SIZE - length, "%0*u", width, number);
+    for (uint64_t number = first; number <= last; number++) {
+        int digits = snprintf(walk->name + length, NAME_SIZE - length, "%0*" PRIu64, width, number);
 
         if (length + (size_t)digits >= NAME_SIZE) {
             return malformed();

@@ -178,6 +178,12 @@ const struct field fields_of_share_energy[] = {
 FITS(fields_of_record); /* the longest ones */
 FITS(fields_of_event);
 
+/* Significant digits of forms that are a double; of others 0. */
+static const int figures_of[FIELD_METHOD + 1] = {
+    [FIELD_MEASURED] = JSON_MEASURED, [FIELD_AMOUNT] = JSON_MEASURED, [FIELD_ROUGH] = JSON_ROUGH,
+    [FIELD_PART] = JSON_ROUGH,        [FIELD_LEAST] = JSON_ROUGH,     [FIELD_GREATEST] = JSON_ROUGH,
+    [FIELD_EXACT] = JSON_EXACT,       [FIELD_REAL] = JSON_EXACT};
+
 /* @return a word of a form; NULL: it has no more */
 static const char *word_of(enum field_form form, unsigned i)
 {
@@ -255,27 +261,12 @@ static const char *fields_decode_read_number(const struct tree_node *value, uint
     return NULL;
 }
 
-static const char *read_digits(const char *digits, uint64_t *count)
-{
-    char *end;
-    unsigned long long number;
-
-    if (*digits < '0' || *digits > '9') {
-        return "not a count";
-    }
-    errno = 0;
-    number = strtoull(digits, &end, 10);
-    if (*end || errno) {
-        return "not a count";
-    }
-    *count = number;
-    return NULL;
-}
-
 static const char *read_count(const struct tree_node *value, uint64_t *count)
 {
     if (tree_is(value, TREE_TEXT)) {
-        return read_digits(value->text, count);
+        const char *end = text_digits(value->text, UINT64_MAX, count);
+
+        return end && !*end ? NULL : "not a count";
     }
     if (!tree_is(value, TREE_INTEGER)) {
         return "not an integer";
@@ -362,34 +353,17 @@ static const char *read_field(const struct tree_node *value, const struct field 
         return read_count(value, member);
     case FIELD_DURATION:
         return fields_decode_read_duration(value, member);
-    case FIELD_MEASURED:
-    case FIELD_ROUGH:
-    case FIELD_LEAST:
-    case FIELD_GREATEST:
-    case FIELD_REAL:
-        return read_real(value, -INFINITY, member);
     case FIELD_AMOUNT:
     case FIELD_PART:
     case FIELD_EXACT:
         return read_real(value, 0, member);
     case FIELD_FLAG:
         return read_flag(value, member);
-    case FIELD_MOMENT:
-    case FIELD_DOMAIN:
-    case FIELD_KIND:
-    case FIELD_TYPE:
-    case FIELD_REGION:
-    case FIELD_METHOD:
-        return read_word(value, field->form, member);
+    default:
+        return figures_of[field->form] ? read_real(value, -INFINITY, member)
+                                       : read_word(value, field->form, member);
     }
-    return NULL;
 }
-
-/* Significant digits of forms that are a double. */
-static const int figures_of[FIELD_METHOD + 1] = {
-    [FIELD_MEASURED] = JSON_MEASURED, [FIELD_AMOUNT] = JSON_MEASURED, [FIELD_ROUGH] = JSON_ROUGH,
-    [FIELD_PART] = JSON_ROUGH,        [FIELD_LEAST] = JSON_ROUGH,     [FIELD_GREATEST] = JSON_ROUGH,
-    [FIELD_EXACT] = JSON_EXACT,       [FIELD_REAL] = JSON_EXACT};
 
 /* All other forms are unknown if their bytes are 0, which they are. */
 static void set_unknown(const struct field *field, void *member)
@@ -546,16 +520,6 @@ static void write_field(struct json_writer *json, const struct field *field, con
     case FIELD_DURATION:
         json_put_number(json, key, (double)*(const uint64_t *)member / NS_PER_S, JSON_EXACT);
         break;
-    case FIELD_MEASURED:
-    case FIELD_AMOUNT:
-    case FIELD_ROUGH:
-    case FIELD_PART:
-    case FIELD_LEAST:
-    case FIELD_GREATEST:
-    case FIELD_EXACT:
-    case FIELD_REAL:
-        write_real(json, field, *(const double *)member);
-        break;
     case FIELD_FLAG:
         json_put_flag(json, key, *(const bool *)member);
         break;
@@ -565,12 +529,12 @@ static void write_field(struct json_writer *json, const struct field *field, con
     case FIELD_DOMAIN:
         json_put_text(json, key, apapi_domain_name(*(const enum apapi_domain *)member));
         break;
-    case FIELD_KIND:
-    case FIELD_TYPE:
-    case FIELD_REGION:
-    case FIELD_METHOD:
-        json_put_text(json, key, word_of(field->form, *(const unsigned *)member));
-        break;
+    default:
+        if (figures_of[field->form]) {
+            write_real(json, field, *(const double *)member);
+        } else {
+            json_put_text(json, key, word_of(field->form, *(const unsigned *)member));
+        }
     }
 }
 

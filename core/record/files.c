@@ -19,13 +19,13 @@
 #include "base/hostlist.h"
 #include "base/inflow.h"
 #include "base/names.h"
+#include "base/text.h"
 #include "record/record.h"
 
 /* --- what is wanted --------------------------------------------------------------------------- */
 
 #define ROUNDING_NS NS_PER_S /* possible error of elapsed_s when read as an approximate number */
 #define LONGEST_S 9e9        /* as int64_t [ns] */
-#define DIGITS_MAX 9         /* numbers of so many digits fit into 32 bits */
 
 static const struct {
     const char *key;
@@ -59,11 +59,10 @@ static int copy_nodes(struct filter *filter, const struct apapi_scan_filter *wan
 /* A user may be named by number. */
 static uint32_t read_uid(const char *user)
 {
-    size_t digits = user ? strspn(user, "0123456789") : 0;
-    unsigned long long uid = digits > 0 ? strtoull(user, NULL, 10) : APAPI_UNKNOWN;
+    uint64_t uid;
+    const char *end = text_digits(user, APAPI_UNKNOWN - 1, &uid);
 
-    return digits > 0 && user[digits] == '\0' && uid < APAPI_UNKNOWN ? (uint32_t)uid
-                                                                     : APAPI_UNKNOWN;
+    return end && !*end ? (uint32_t)uid : APAPI_UNKNOWN;
 }
 
 int filter_init(struct filter *filter, const struct apapi_scan_filter *wanted,
@@ -75,7 +74,7 @@ int filter_init(struct filter *filter, const struct apapi_scan_filter *wanted,
     if (!wanted) {
         return 0;
     }
-    filter->uid = read_uid(wanted->user);
+    filter->uid = read_uid(wanted->user ? wanted->user : "");
     filter->from_ns = wanted->from_unix_ns ? wanted->from_unix_ns : INT64_MIN;
     filter->to_ns = wanted->to_unix_ns ? wanted->to_unix_ns : INT64_MAX;
     filter->jobs = array_copy(wanted->jobs, wanted->job_count, sizeof *filter->jobs);
@@ -230,15 +229,11 @@ static bool head_copy(const struct head *head, const char *key, char *copy, size
 /* @param job  else a uid. @return false: it is a number that is not wanted */
 static bool may_be_number(const char *value, size_t size, const struct filter *filter, bool job)
 {
-    uint32_t number = 0;
+    uint64_t number = 0;
+    const char *end = size > 0 ? text_digits(value, APAPI_UNKNOWN - 1, &number) : NULL;
 
-    for (size_t i = 0; i < size; i++) {
-        if (value[i] < '0' || value[i] > '9' || i == DIGITS_MAX) {
-            return true;
-        }
-        number = number * 10 + (uint32_t)(value[i] - '0');
-    }
-    return size == 0 || (job ? has_job(filter, number) : number == filter->uid);
+    return !end || end != value + size ||
+           (job ? has_job(filter, (uint32_t)number) : number == filter->uid);
 }
 
 /* Another writer may have put array and heterogeneous job anywhere in the line. */
