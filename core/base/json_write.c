@@ -51,11 +51,6 @@ static void put_line_break(struct json_writer *json)
     }
 }
 
-static bool in_array(const struct json_writer *json)
-{
-    return json->depth > 0 && json->arrays >> (json->depth - 1) & 1;
-}
-
 /* --- texts ---------------------------------------------------------------------------------- */
 
 /* @return number of printable bytes written to `to`, at most 12 */
@@ -167,8 +162,6 @@ static void write_portion(struct json_writer *json)
 
 void json_end(struct json_writer *json)
 {
-    const char *bracket = in_array(json) ? "]" : "}";
-
     if (json->depth == 0) {
         json->error = json->error ? json->error : EINVAL;
         return;
@@ -177,7 +170,7 @@ void json_end(struct json_writer *json)
     if (json->begun) {
         put_line_break(json);
     }
-    json_put_bytes(json, bracket, 1);
+    json_put_bytes(json, json->arrays >> json->depth & 1 ? "]" : "}", 1);
     json->begun = json->depth > 0;
     if (json->size > PORTION) {
         write_portion(json);

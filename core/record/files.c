@@ -132,32 +132,27 @@ static bool has_job(const struct filter *filter, uint32_t job)
            NULL;
 }
 
-static bool wants_job(const struct filter *filter, const struct apapi_identity *id)
-{
-    return filter->job_count == 0 || has_job(filter, id->job) ||
-           (filter->job_parts && (has_job(filter, id->array_job) || has_job(filter, id->het_job)));
-}
-
 static bool wants_text(const struct filter *filter, size_t i, const struct apapi_identity *id)
 {
     return !filter->texts[i] || strcmp(filter->texts[i], (const char *)id + texts[i].found) == 0 ||
            (i == FILTER_USER && filter->uid != APAPI_UNKNOWN && id->uid == filter->uid);
 }
 
-static bool wants_end(const struct filter *filter, int64_t end_ns)
-{
-    return end_ns >= filter->from_ns && end_ns < filter->to_ns;
-}
-
 bool filter_wants(const struct filter *filter, const struct apapi_record *record)
 {
+    const struct apapi_identity *id = &record->id;
+    int64_t end_ns = record_end_ns(&record->measurement);
+
     for (size_t i = 0; i < FILTER_TEXTS; i++) {
-        if (!wants_text(filter, i, &record->id)) {
+        if (!wants_text(filter, i, id)) {
             return false;
         }
     }
-    return wants_job(filter, &record->id) && filter_wants_node(filter, record->id.node) &&
-           wants_end(filter, record_end_ns(&record->measurement));
+    return (filter->job_count == 0 || has_job(filter, id->job) ||
+            (filter->job_parts &&
+             (has_job(filter, id->array_job) || has_job(filter, id->het_job)))) &&
+           filter_wants_node(filter, id->node) && end_ns >= filter->from_ns &&
+           end_ns < filter->to_ns;
 }
 
 /* --- before a line is decoded ----------------------------------------------------------------- */
@@ -544,11 +539,6 @@ static int walk_open_regular(struct intake *walk, int day_fd, const char *path,
     return -1;
 }
 
-static bool walk_is_known_form(const struct intake *walk, const char *name)
-{
-    return inflow_is_packed(name) || *(walk_find_suffix(walk, name) + strlen(walk->suffix)) == '\0';
-}
-
 static int walk_read_file(struct intake *walk, const struct apapi_scan_file *file, const char *path,
                           int fd)
 {
@@ -585,7 +575,7 @@ static int walk_entry(struct intake *walk, int day_fd, char path[PATH_MAX],
     char reason[80];
 
     snprintf(path + length, PATH_MAX - length, "/%s", file->name);
-    if (walk_is_known_form(walk, file->name)) {
+    if (inflow_is_packed(file->name) || !walk_find_suffix(walk, file->name)[strlen(walk->suffix)]) {
         fd = walk_open_regular(walk, day_fd, path, file);
     } else {
         snprintf(reason, sizeof reason, "its name ends neither with %s nor with .gz", walk->suffix);

@@ -178,16 +178,6 @@ static void encode_component(struct json_writer *json,
     json_end(json);
 }
 
-static void encode_components(struct json_writer *json, const struct apapi_measurement *m,
-                              const struct record_extra *extra)
-{
-    json_begin_array(json, "components");
-    for (size_t i = 0; i < m->component_count; i++) {
-        encode_component(json, &m->components[i], extra);
-    }
-    json_end(json);
-}
-
 void incidents_write(struct json_writer *json, const struct apapi_incidents *sum, uint64_t missed)
 {
     json_put_count(json, "failed", sum->failed);
@@ -219,17 +209,6 @@ static void encode_trust(struct json_writer *json, const struct apapi_measuremen
     json_end(json);
 }
 
-/* Without thresholds, a record has no such keys. */
-static void encode_crossings(struct json_writer *json, const struct apapi_record *record)
-{
-    json_begin_array(json, "crossings");
-    fields_write_list(json, fields_of_crossing, record->crossing, record->crossing_count,
-                      sizeof record->crossing[0]);
-    if (record->crossing_count > 0 && record->crossings > record->crossing_count) {
-        json_put_count(json, "crossings_total", record->crossings);
-    }
-}
-
 void record_write(struct json_writer *json, const struct apapi_record *record,
                   const struct record_extra *extra)
 {
@@ -240,10 +219,19 @@ void record_write(struct json_writer *json, const struct apapi_record *record,
     json_put_moment(json, "end", record_end_ns(m));
     encode_domains(json, m);
     encode_total(json, m);
-    encode_components(json, m, extra);
+    json_begin_array(json, "components");
+    for (size_t i = 0; i < m->component_count; i++) {
+        encode_component(json, &m->components[i], extra);
+    }
+    json_end(json);
     timelines_write(json, m);
     encode_trust(json, m);
-    encode_crossings(json, record);
+    json_begin_array(json, "crossings"); /* without thresholds, there are no such keys */
+    fields_write_list(json, fields_of_crossing, record->crossing, record->crossing_count,
+                      sizeof record->crossing[0]);
+    if (record->crossing_count > 0 && record->crossings > record->crossing_count) {
+        json_put_count(json, "crossings_total", record->crossings);
+    }
     share_write(json, &record->share);
     regions_write(json, &record->regions);
 }

@@ -230,27 +230,21 @@ static int user_store_check(const struct day_file *day_file, const char *line,
     return 0;
 }
 
-static int user_store_write(struct day_file *day_file, const struct user_record *record,
-                            struct apapi_error *err)
-{
-    if (user_store_let(day_file->folder, day_file->path, record, ACCESS_READ | ACCESS_ENTER, err) ||
-        user_store_let(day_file->file, day_file->path, record, ACCESS_READ, err) ||
-        user_store_check(day_file, record->line, err)) {
-        return -1;
-    }
-    return day_file_append(day_file, record->line, err);
-}
-
 int user_store_append(const struct user_record *record, struct apapi_error *err)
 {
     char path[PATH_MAX];
     struct day_file day_file = {path, record->node, ".jsonl", record->unix_ns, .file = -1};
-    int folder = user_store_open(record, path, err), result;
+    int folder = user_store_open(record, path, err), result = -1;
 
     if (folder < 0 || day_file_open(&day_file, folder, O_RDWR | O_APPEND | O_CREAT, err)) {
         return -1;
     }
-    result = user_store_write(&day_file, record, err);
+    if (user_store_let(day_file.folder, day_file.path, record, ACCESS_READ | ACCESS_ENTER, err) ==
+            0 &&
+        user_store_let(day_file.file, day_file.path, record, ACCESS_READ, err) == 0 &&
+        user_store_check(&day_file, record->line, err) == 0) {
+        result = day_file_append(&day_file, record->line, err);
+    }
     day_file_close(&day_file);
     return result;
 }

@@ -28,14 +28,6 @@ struct curve_head {
 };
 #define HEAD_FLOATS (sizeof(struct curve_head) / sizeof(float))
 
-static void sum_drop_curves(struct sum_store *store)
-{
-    free(store->curves);
-    store->curves = NULL;
-    store->curve_count = store->curve_room = 0;
-    store->curveless = true;
-}
-
 uint32_t sum_put_curve(struct sum_store *store, const struct apapi_timeline *timeline,
                        double energy_j, bool *failed)
 {
@@ -53,7 +45,10 @@ uint32_t sum_put_curve(struct sum_store *store, const struct apapi_timeline *tim
     floats = HEAD_FLOATS + timeline->count * (head.whole ? 1 : 2);
     if (at + floats >= SUM_NO_CURVE ||
         (store->curve_max && (at + floats) * sizeof(float) > store->curve_max)) {
-        sum_drop_curves(store);
+        free(store->curves);
+        store->curves = NULL;
+        store->curve_count = store->curve_room = 0;
+        store->curveless = true;
         return SUM_NO_CURVE;
     }
     if (array_extend(&store->curves, at, floats, &store->curve_room, sizeof(float))) {

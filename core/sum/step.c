@@ -159,19 +159,6 @@ static uint32_t merge_text(struct apapi_merge *merge, const char *text)
                                                    : pool_put(&merge->store.texts, text);
 }
 
-static int merge_note_name(struct apapi_merge *merge, struct merge_note *note, const char *name)
-{
-    if (merge->named == NAMES_MAX) {
-        return 0;
-    }
-    if (array_add(&note->names, note->named, &note->room, sizeof(char *))) {
-        return -1;
-    }
-    note->names[note->named++] = name;
-    merge->named++;
-    return 0;
-}
-
 static int note_node(struct apapi_merge *merge, const struct merge_note *wanted,
                      struct merge_node *node)
 {
@@ -204,7 +191,15 @@ static int note_node(struct apapi_merge *merge, const struct merge_note *wanted,
         note->first = node;
         note->index = wanted->index;
     }
-    return merge_note_name(merge, note, node->name);
+    if (merge->named == NAMES_MAX) {
+        return 0;
+    }
+    if (array_add(&note->names, note->named, &note->room, sizeof(char *))) {
+        return -1;
+    }
+    note->names[note->named++] = node->name;
+    merge->named++;
+    return 0;
 }
 
 static const char *verdict_on(const struct apapi_component_result *component)

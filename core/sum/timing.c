@@ -152,11 +152,6 @@ static int compare_steps(const void *left, const void *right)
     return order ? order : COMPARE(a->start_ns, b->start_ns);
 }
 
-static bool is_same_step(const struct sum_entry *a, const struct sum_entry *b)
-{
-    return a->piece->step == b->piece->step && a->job == b->job && a->restarts == b->restarts;
-}
-
 /* A step of several nodes, of which each began once and knows its boot. */
 static bool tells_clocks(struct sum_entry *const *step, size_t count, int64_t *seen)
 {
@@ -189,7 +184,11 @@ static size_t find_steps(const struct alignment *alignment)
 
     qsort(list, alignment->count, sizeof(struct sum_entry *), compare_steps);
     for (size_t first = 0, end; first < alignment->count; first = end) {
-        for (end = first + 1; end < alignment->count && is_same_step(list[first], list[end]);) {
+        const struct sum_entry *one = list[first];
+
+        for (end = first + 1; end < alignment->count &&
+                              list[end]->piece->step == one->piece->step &&
+                              list[end]->job == one->job && list[end]->restarts == one->restarts;) {
             end++;
         }
         if (tells_clocks(list + first, end - first, alignment->apart_ns)) {

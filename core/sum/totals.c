@@ -111,13 +111,6 @@ static double sum_max_w(const struct apapi_measurement *m)
     return max_w;
 }
 
-static uint32_t sum_put_nodelist(struct sum_store *store, const char *nodelist)
-{
-    return store->lists && *nodelist && store->nodelists.size < NODELISTS_MAX
-               ? pool_put(&store->nodelists, nodelist)
-               : POOL_NONE;
-}
-
 static int sum_put_texts(struct sum_store *store, const struct apapi_record *record,
                          struct sum_piece *piece)
 {
@@ -128,7 +121,10 @@ static int sum_put_texts(struct sum_store *store, const struct apapi_record *rec
     piece->step = pool_put(&store->texts, record->id.step);
     piece->boot = pool_put(&store->texts, record->measurement.boot);
     piece->reason = record->complete ? POOL_NONE : pool_put(&store->texts, reason);
-    piece->nodelist = sum_put_nodelist(store, record->id.nodelist);
+    piece->nodelist = POOL_NONE;
+    if (store->lists && *record->id.nodelist && store->nodelists.size < NODELISTS_MAX) {
+        piece->nodelist = pool_put(&store->nodelists, record->id.nodelist);
+    }
     return piece->cluster == POOL_NONE || piece->node == POOL_NONE || piece->step == POOL_NONE ||
                    piece->boot == POOL_NONE || (!record->complete && piece->reason == POOL_NONE)
                ? -1
