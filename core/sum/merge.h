@@ -30,8 +30,9 @@ struct merge_node {
 
 /** All nodes. */
 struct merge_nodes {
-    struct merge_node **list; /* numbered as their names in store.texts; NULL: another text */
-    size_t used, room;
+    struct pool names;
+    struct merge_node **list; /* numbered as their names */
+    size_t room;
     size_t count[MERGE_AWAITED + 1];
 };
 

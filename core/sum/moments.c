@@ -510,78 +510,63 @@ static double moments_whole_j(const struct sweep *sweep, const struct sum_node *
                : total->energy_j[d] * (double)total->recorded_ns[d] / (double)total->covered_ns[d];
 }
 
-static struct sum_node moments_add_all(struct sweep *sweep)
+/* @param domain  APAPI_DOMAIN_NONE: all */
+static void moments_add_all(struct sweep *sweep, int domain, struct sum_node *total)
 {
-    struct sum_node total = {.total_ns = 0};
-
+    *total = (struct sum_node){.total_ns = 0};
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        sweep->domain = d;
-        moments_add_domain(sweep, &total);
-        total.whole_j[d] = total.covered_ns[d] > 0 ? moments_whole_j(sweep, &total, d) : 0;
+        if (domain == APAPI_DOMAIN_NONE || domain == d) {
+            sweep->domain = d;
+            moments_add_domain(sweep, total);
+            total->whole_j[d] = total->covered_ns[d] > 0 ? moments_whole_j(sweep, total, d) : 0;
+        }
     }
     for (size_t i = 0; i < sweep->count; i++) {
-        total.unknown_domains |= sweep->entries[i].piece->unknown_domains;
+        total->unknown_domains |= sweep->entries[i].piece->unknown_domains;
     }
     for (size_t i = 0; i + 1 < sweep->edge_count; i++) {
-        total.total_ns += sweep->least_ns[i] == NOT_COUNTED ? 0 : sweep->least_ns[i];
+        total->total_ns += sweep->least_ns[i] == NOT_COUNTED ? 0 : sweep->least_ns[i];
     }
-    return total;
 }
 
-/* 0; -1 with errno ENOMEM. Empty it with sweep_end(). */
-static int sweep_begin(struct sweep *sweep)
+/*
+ * The same of the entries of a node.
+ * @param columns  get the energy as far as there are curves; NULL: only the sum is wanted
+ */
+static int moments_sweep(const struct sum_store *store, const struct sum_entries *node, int domain,
+                         struct columns *columns, struct sum_node *total)
 {
-    size_t edges = 2 * sweep->count + 1;
-
-    sweep->edges = calloc(edges, sizeof *sweep->edges);
-    sweep->least_ns = calloc(edges, sizeof *sweep->least_ns);
-    sweep->heap = calloc(sweep->count + 1, sizeof(struct sum_entry *));
-    for (size_t i = 0; i < CURVES; i++) {
-        sweep->curves[i].at = SUM_NO_CURVE;
-    }
-    if (!sweep->edges || !sweep->least_ns || !sweep->heap) {
-        errno = ENOMEM;
-        return -1;
-    }
-    moments_divide(sweep);
-    return 0;
-}
-
-static void sweep_end(struct sweep *sweep)
-{
-    free(sweep->edges);
-    free(sweep->least_ns);
-    free(sweep->heap);
-}
-
-/* Add the energy of a domain, as far as there are curves. @param node  one, sorted by start */
-static int moments_spread_domain(const struct sum_store *store, const struct sum_entries *node,
-                                 int domain, struct columns *columns)
-{
+    size_t edges = 2 * node->count + 1;
     struct sum_curve curves[CURVES];
-    struct sweep sweep = {
-        store, node->list, node->count, .curves = curves, .domain = domain, .columns = columns};
-    int result = sweep_begin(&sweep);
+    struct sweep sweep = {.store = store,
+                          .entries = node->list,
+                          .count = node->count,
+                          .edges = calloc(edges, sizeof *sweep.edges),
+                          .least_ns = calloc(edges, sizeof *sweep.least_ns),
+                          .heap = calloc(node->count + 1, sizeof(struct sum_entry *)),
+                          .curves = curves,
+                          .columns = columns};
+    int result = sweep.edges && sweep.least_ns && sweep.heap ? 0 : -1;
 
-    if (result == 0) {
-        moments_add_domain(&sweep, &(struct sum_node){.total_ns = 0});
+    for (size_t i = 0; i < CURVES; i++) {
+        curves[i].at = SUM_NO_CURVE;
     }
-    sweep_end(&sweep);
+    if (result == 0) {
+        moments_divide(&sweep);
+        moments_add_all(&sweep, domain, total);
+    }
+    free(sweep.edges);
+    free(sweep.least_ns);
+    free(sweep.heap);
+    errno = result ? ENOMEM : errno;
     return result;
 }
 
 int sum_moments(const struct sum_store *store, struct sum_entry *entries, size_t count,
                 struct sum_node *node)
 {
-    struct sum_curve curves[CURVES];
-    struct sweep sweep = {.store = store, .entries = entries, .count = count, .curves = curves};
-    int result = sweep_begin(&sweep);
-
-    if (result == 0) {
-        *node = moments_add_all(&sweep);
-    }
-    sweep_end(&sweep);
-    return result;
+    return moments_sweep(store, &(struct sum_entries){entries, count}, APAPI_DOMAIN_NONE, NULL,
+                         node);
 }
 
 /* --- power over time -------------------------------------------------------------------------- */
@@ -634,10 +619,11 @@ static int power_add_time(const struct sum_entries *node, struct busy *busy)
 static int power_add_domain(struct power *power, const struct sum_entries *node, int domain)
 {
     struct columns *columns = &power->columns;
+    struct sum_node unused;
 
     memset(columns->energy_j, 0, columns->count * sizeof *columns->energy_j);
     memset(columns->known_ns, 0, columns->count * sizeof *columns->known_ns);
-    if (moments_spread_domain(power->store, node, domain, columns)) {
+    if (moments_sweep(power->store, node, domain, columns, &unused)) {
         return -1;
     }
     for (size_t c = 0; c < columns->count; c++) {

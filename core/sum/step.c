@@ -652,8 +652,8 @@ int merge_work_out(const struct apapi_merge *merge, struct merge_result *result)
                               .recorded = merge->nodes.count[MERGE_RECORDED],
                               .busy_s = total.busy_ns > 0 ? (double)total.busy_ns / NS_PER_S : NAN,
                               .expected = merge->expected > all ? merge->expected : all};
-    for (size_t i = 0; i < merge->nodes.used; i++) {
-        if (merge->nodes.list[i] && merge->nodes.list[i]->state != MERGE_AWAITED) {
+    for (size_t i = 0; i < merge->nodes.names.count; i++) {
+        if (merge->nodes.list[i]->state != MERGE_AWAITED) {
             nodes[result->present++] = merge->nodes.list[i];
         }
     }
@@ -685,9 +685,10 @@ void apapi_merge_destroy(struct apapi_merge *merge)
     if (!merge) {
         return;
     }
-    for (size_t i = 0; i < merge->nodes.used; i++) {
+    for (size_t i = 0; i < merge->nodes.names.count; i++) {
         free(merge->nodes.list[i]);
     }
+    pool_free(&merge->nodes.names);
     for (size_t i = 0; i < merge->note_rows.keys.count; i++) {
         free(merge->notes[i].names);
     }
@@ -706,49 +707,39 @@ void apapi_merge_destroy(struct apapi_merge *merge)
     errno = saved_errno;
 }
 
-/* Longer names are cut in a record. */
-static void cut_name(char cut[APAPI_TEXT_SIZE], const char *name)
-{
-    snprintf(cut, APAPI_TEXT_SIZE, "%s", name);
-}
-
 static struct merge_node *merge_find(const struct apapi_merge *merge, const char *name)
 {
-    char cut[APAPI_TEXT_SIZE];
+    char cut[APAPI_TEXT_SIZE]; /* as longer names are cut in a record */
     uint32_t number;
 
-    cut_name(cut, name);
-    number = pool_find(&merge->store.texts, cut);
-    return number < merge->nodes.used ? merge->nodes.list[number] : NULL;
+    snprintf(cut, sizeof cut, "%s", name);
+    number = pool_find(&merge->nodes.names, cut);
+    return number == POOL_NONE ? NULL : merge->nodes.list[number];
 }
 
 /* NULL with errno ENOMEM. */
-static struct merge_node *node_create(struct apapi_merge *merge, const char *name)
+static struct merge_node *node_create(struct merge_nodes *nodes, const char *name)
 {
-    struct merge_nodes *nodes = &merge->nodes;
-    size_t size = strlen(name) + 1;
-    uint32_t number = pool_put(&merge->store.texts, name);
-    struct merge_node *node = number == POOL_NONE ? NULL : malloc(sizeof *node + size);
+    size_t size = strnlen(name, APAPI_TEXT_SIZE - 1) + 1;
+    struct merge_node *node = malloc(sizeof *node + size);
+    uint32_t number = POOL_NONE;
 
-    while (node && nodes->used <= number) {
-        if (array_add(&nodes->list, nodes->used, &nodes->room, sizeof(struct merge_node *))) {
-            free(node);
-            node = NULL;
-        } else {
-            nodes->list[nodes->used++] = NULL;
-        }
+    if (node) {
+        *node = (struct merge_node){.index = APAPI_UNKNOWN,
+                                    .piece = POOL_NONE,
+                                    .note = POOL_NONE,
+                                    .total_j = NAN,
+                                    .uncertainty_j = NAN,
+                                    .covered = NAN};
+        snprintf(node->name, size, "%s", name);
+        number = pool_put_row(&nodes->names, node->name, &nodes->list, &nodes->room,
+                              sizeof(struct merge_node *));
     }
-    if (!node) {
+    if (number == POOL_NONE) {
+        free(node);
         errno = ENOMEM;
         return NULL;
     }
-    *node = (struct merge_node){.index = APAPI_UNKNOWN,
-                                .piece = POOL_NONE,
-                                .note = POOL_NONE,
-                                .total_j = NAN,
-                                .uncertainty_j = NAN,
-                                .covered = NAN};
-    memcpy(node->name, name, size);
     nodes->list[number] = node;
     return node;
 }
@@ -758,15 +749,13 @@ static struct merge_node *merge_enter(struct apapi_merge *merge, const char *nam
                                       enum merge_state state)
 {
     struct merge_node *node = merge_find(merge, name);
-    char cut[APAPI_TEXT_SIZE];
 
     if (node && node->state != MERGE_AWAITED) {
         errno = EEXIST;
         return NULL;
     }
-    cut_name(cut, name);
     merge->nodes.count[MERGE_AWAITED] -= node != NULL;
-    node = node ? node : node_create(merge, cut);
+    node = node ? node : node_create(&merge->nodes, name);
     if (node) {
         node->state = state;
         merge->nodes.count[state]++;
@@ -835,11 +824,10 @@ int apapi_merge_expect(struct apapi_merge *merge, const char *nodelist)
 
 int apapi_merge_give_up(struct apapi_merge *merge, const char *reason)
 {
-    for (size_t i = 0; i < merge->nodes.used; i++) {
+    for (size_t i = 0; i < merge->nodes.names.count; i++) {
         const struct merge_node *node = merge->nodes.list[i];
 
-        if (node && node->state == MERGE_AWAITED &&
-            apapi_merge_absent(merge, node->name, reason) < 0) {
+        if (node->state == MERGE_AWAITED && apapi_merge_absent(merge, node->name, reason) < 0) {
             return -1;
         }
     }
