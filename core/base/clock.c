@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 
 /* Split into whole seconds, rounded down, and the remaining nanoseconds. */
 static long timestamp_split(int64_t unix_ns, struct tm *utc)
@@ -55,23 +56,6 @@ static const char *read_mask(const char *text, const char *mask, int *numbers)
     return text;
 }
 
-static const char *read_fraction(const char *text, int64_t *above_ns)
-{
-    int64_t worth = NS_PER_S / 10;
-
-    *above_ns = 0;
-    if (*text != '.') {
-        return text;
-    }
-    for (text++; *text >= '0' && *text <= '9'; text++, worth /= 10) {
-        if (worth == 0) {
-            return NULL;
-        }
-        *above_ns += worth * (*text - '0');
-    }
-    return text;
-}
-
 static int seconds_of(const int numbers[6], time_t *seconds)
 {
     struct tm utc = {.tm_year = numbers[0] - 1900,
@@ -92,8 +76,7 @@ static int seconds_of(const int numbers[6], time_t *seconds)
 
 static int timestamp_join(int64_t seconds, int64_t above_ns, int64_t *unix_ns)
 {
-    int64_t product_ns;
-    int64_t sum_ns;
+    int64_t product_ns, sum_ns;
 
     if (seconds < 0) {
         seconds++;
@@ -111,17 +94,17 @@ int timestamp_parse(const char *text, int64_t *unix_ns)
 {
     int numbers[6] = {0};
     time_t seconds;
-    int64_t above_ns;
-    const char *rest = read_mask(text, "0000-00-00T00:00:00", numbers);
+    uint64_t above_ns = 0;
+    const char *point = read_mask(text, "0000-00-00T00:00:00", numbers), *rest = point;
 
-    if (rest) {
-        rest = read_fraction(rest, &above_ns);
+    if (point && *point == '.') {
+        rest = text_billionths(point + 1, &above_ns);
     }
-    if (!rest || strcmp(rest, "Z") != 0 || seconds_of(numbers, &seconds) < 0) {
+    if (!rest || rest - point > 10 || strcmp(rest, "Z") != 0 || seconds_of(numbers, &seconds) < 0) {
         errno = EINVAL;
         return -1;
     }
-    if (timestamp_join(seconds, above_ns, unix_ns) < 0) {
+    if (timestamp_join(seconds, (int64_t)above_ns, unix_ns) < 0) {
         errno = ERANGE;
         return -1;
     }

@@ -34,17 +34,6 @@ static int too_long(struct apapi_error *err, const char *text)
     return apapi_fail(err, ERANGE, "duration '%.60s' is too long", text);
 }
 
-/* Parse the decimals, in units of 1e-9. Digits after the ninth are ignored. */
-static const char *scan_fraction(const char *text, uint64_t *billionths)
-{
-    uint64_t weight = 100000000;
-
-    for (*billionths = 0; isdigit((unsigned char)*text); text++, weight /= 10) {
-        *billionths += (uint64_t)(*text - '0') * weight;
-    }
-    return text;
-}
-
 int apapi_duration_parse(const char *text, uint64_t *duration_ns, struct apapi_error *err)
 {
     uint64_t whole = 0, billionths = 0, unit;
@@ -60,7 +49,7 @@ int apapi_duration_parse(const char *text, uint64_t *duration_ns, struct apapi_e
     }
     if (*rest == '.' && isdigit((unsigned char)rest[1])) {
         fraction = true;
-        rest = scan_fraction(rest + 1, &billionths);
+        rest = text_billionths(rest + 1, &billionths);
     }
     unit = *rest == '\0' && !fraction;
     for (size_t i = 0; i < COUNT_OF(units); i++) {

@@ -140,6 +140,20 @@ static inline const char *text_digits(const char *text, uint64_t most, uint64_t 
     return at;
 }
 
+/**
+ * Read what follows a decimal point, in units of 1e-9. Digits after the ninth are passed over.
+ * @return what follows them
+ */
+static inline const char *text_billionths(const char *text, uint64_t *number)
+{
+    uint64_t worth = 100000000;
+
+    for (*number = 0; *text >= '0' && *text <= '9'; text++, worth /= 10) {
+        *number += worth * (uint64_t)(*text - '0');
+    }
+    return text;
+}
+
 /** @return the decimal number that is the whole text, from 1 to `most`; 0: not such a number. */
 static inline unsigned long positive_number(const char *text, unsigned long most)
 {

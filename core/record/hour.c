@@ -112,22 +112,12 @@ static int hour_check(const struct hour *hour, const struct field_path *path)
     return hour->idle_w < 0 ? field_fail(path, "idle_w", "below 0") : 0;
 }
 
-static int hour_take(const struct tree_node *root, struct hour *hour, struct apapi_error *err)
-{
-    const struct field_path path = {NULL, "", NULL, err};
-
-    *hour = (struct hour){.gap_count = 0};
-    return fields_decode(root, fields_of_hour, hour, &path) < 0 || hour_check(hour, &path) < 0 ||
-                   hour_take_sums(root, hour, &path) < 0 || hour_take_gaps(root, hour, &path) < 0
-               ? -1
-               : 1;
-}
-
 int hour_decode(struct tree *tree, const char *text, size_t size, struct hour *hour,
                 struct apapi_error *err)
 {
-    struct tree_problem problem;
+    const struct field_path path = {NULL, "", NULL, err};
     const struct tree_node *root, *version, *type;
+    struct tree_problem problem;
 
     if (tree_parse(tree, text, size, &problem)) {
         if (errno != ENOMEM) {
@@ -149,7 +139,14 @@ int hour_decode(struct tree *tree, const char *text, size_t size, struct hour *h
     if (!tree_is(type, TREE_TEXT)) {
         return apapi_fail(err, EINVAL, "type: must be \"hour\" or \"day\"");
     }
-    return strcmp(type->text, "hour") == 0 ? hour_take(root, hour, err) : 0;
+    if (strcmp(type->text, "hour") != 0) {
+        return 0;
+    }
+    *hour = (struct hour){.gap_count = 0};
+    return fields_decode(root, fields_of_hour, hour, &path) < 0 || hour_check(hour, &path) < 0 ||
+                   hour_take_sums(root, hour, &path) < 0 || hour_take_gaps(root, hour, &path) < 0
+               ? -1
+               : 1;
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */

@@ -63,36 +63,21 @@ void prometheus_destroy(struct prometheus *prometheus)
     errno = saved_errno;
 }
 
-/* Newlines are escaped; other control characters are not allowed in a label. */
-static void prometheus_put_escaped(FILE *out, const char *text)
-{
-    char line[APAPI_TEXT_SIZE], clean[APAPI_TEXT_SIZE];
-
-    for (;; text++) {
-        size_t size = strcspn(text, "\n");
-
-        snprintf(line, sizeof line, "%.*s", (int)size, text);
-        text_clean(clean, sizeof clean, line);
-        for (const char *at = clean; *at; at++) {
-            fputs(*at == '\\' || *at == '"' ? "\\" : "", out);
-            fputc(*at, out);
-        }
-        text += size;
-        if (!*text) {
-            return;
-        }
-        fputs("\\n", out);
-    }
-}
-
-/* To Prometheus, an empty label is the same as none. */
+/* To Prometheus, an empty label is the same as none. Control characters are not allowed in one. */
 static void put_label(FILE *out, const char *name, const char *value)
 {
-    if (*value) {
-        fprintf(out, "%s%s=\"", ftell(out) > 0 ? "," : "", name);
-        prometheus_put_escaped(out, value);
-        fputc('"', out);
+    char clean[APAPI_TEXT_SIZE];
+
+    if (!*value) {
+        return;
     }
+    fprintf(out, "%s%s=\"", ftell(out) > 0 ? "," : "", name);
+    text_clean(clean, sizeof clean, value);
+    for (const char *at = clean; *at; at++) {
+        fputs(*at == '\\' || *at == '"' ? "\\" : "", out);
+        fputc(*at, out);
+    }
+    fputc('"', out);
 }
 
 /* The labels that a page knows, too. */

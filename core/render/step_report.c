@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "record/record.h"
 #include "render/csv.h"
 
 void step_report_keep(void *context, const char *line, size_t size)
@@ -28,89 +29,79 @@ void step_report_clear(struct step_report *report)
 /* The output in progress. */
 struct writing {
     FILE *out;
+    bool csv; /* else JSON */
     const char *step;
     bool begun; /* JSON: it has an element */
     int error;
 };
 
-static void begin_element(struct writing *writing)
+/* An element: a record as this version writes it, or a node without one. */
+static void put_json(struct writing *writing, const struct apapi_record *record, const char *node,
+                     const char *reason)
 {
-    fputs(writing->begun ? ",\n" : "\n", writing->out);
-    writing->begun = true;
-}
-
-static void put_absent_json(const char *node, const char *reason, void *context)
-{
-    struct writing *writing = context;
     struct json_writer json = {.out = writing->out};
 
-    begin_element(writing);
+    fputs(writing->begun ? ",\n" : "\n", writing->out);
+    writing->begun = true;
     json_begin_object(&json, NULL);
-    json_put_count(&json, "apapi", APAPI_RECORD_VERSION);
-    json_put_text(&json, "node", node);
-    json_put_flag(&json, "complete", false);
-    json_put_text(&json, "reason", reason);
+    if (record) {
+        record_write(&json, record, NULL);
+    } else {
+        json_put_count(&json, "apapi", APAPI_RECORD_VERSION);
+        json_put_text(&json, "node", node);
+        json_put_flag(&json, "complete", false);
+        json_put_text(&json, "reason", reason);
+    }
     json_end(&json);
     if (json_flush(&json) && errno == ENOMEM) {
         writing->error = ENOMEM;
     }
 }
 
-static void put_json(const struct step_report *report, const struct apapi_merge *merge,
-                     struct writing *writing)
+static void put_csv(const struct writing *writing, const struct apapi_record *record)
 {
-    fputc('[', writing->out);
-    for (size_t i = 0; i < report->lines.count; i++) { /* as this version writes it */
+    const struct csv csv = {.out = writing->out, .leads = {writing->step, record->id.node}};
+
+    csv_put_number(&csv, "step", "elapsed", "s", (double)record->measurement.elapsed_ns / 1e9);
+    csv_put_measurement(&csv, &record->measurement);
+    csv_put_crossings(&csv, record);
+    csv_put_share(&csv, &record->share);
+    csv_put_regions(&csv, &record->regions);
+}
+
+static void put_absent(const char *node, const char *reason, void *context)
+{
+    struct writing *writing = context;
+    const struct csv csv = {.out = writing->out, .leads = {writing->step, node}};
+
+    if (writing->csv) {
+        csv_put_number(&csv, "absent", reason, "", NAN);
+    } else {
+        put_json(writing, NULL, node, reason);
+    }
+}
+
+static void put_records(const struct step_report *report, const struct apapi_merge *merge,
+                        struct writing *writing)
+{
+    fputs(writing->csv ? "step,node," CSV_COLUMNS : "[", writing->out);
+    for (size_t i = 0; i < report->lines.count; i++) {
         const char *line = report->lines.names[i];
         struct apapi_record record;
-        char *whole = NULL;
 
         if (apapi_record_decode(line, strlen(line), &record, NULL)) {
             writing->error = errno;
             continue;
         }
-        if (apapi_record_encode(&record, &whole, NULL) == 0) {
-            begin_element(writing);
-            fputs(whole, writing->out);
+        if (writing->csv) {
+            put_csv(writing, &record);
         } else {
-            writing->error = ENOMEM;
+            put_json(writing, &record, NULL, NULL);
         }
-        free(whole);
         apapi_record_clear(&record);
     }
-    apapi_merge_absentees(merge, put_absent_json, writing);
-    fputs("\n]\n", writing->out);
-}
-
-static void put_absent_csv(const char *node, const char *reason, void *context)
-{
-    const struct writing *writing = context;
-    const struct csv csv = {.out = writing->out, .leads = {writing->step, node}};
-
-    csv_put_number(&csv, "absent", reason, "", NAN);
-}
-
-static void put_csv(const struct step_report *report, const struct apapi_merge *merge,
-                    struct writing *writing)
-{
-    fputs("step,node," CSV_COLUMNS, writing->out);
-    for (size_t i = 0; i < report->lines.count; i++) {
-        struct apapi_record record;
-        const struct csv csv = {.out = writing->out, .leads = {writing->step, record.id.node}};
-
-        if (apapi_record_decode(report->lines.names[i], strlen(report->lines.names[i]), &record,
-                                NULL)) {
-            writing->error = errno;
-            continue;
-        }
-        csv_put_number(&csv, "step", "elapsed", "s", (double)record.measurement.elapsed_ns / 1e9);
-        csv_put_measurement(&csv, &record.measurement);
-        csv_put_crossings(&csv, &record);
-        csv_put_share(&csv, &record.share);
-        csv_put_regions(&csv, &record.regions);
-        apapi_record_clear(&record);
-    }
-    apapi_merge_absentees(merge, put_absent_csv, writing);
+    apapi_merge_absentees(merge, put_absent, writing);
+    fputs(writing->csv ? "" : "\n]\n", writing->out);
 }
 
 int step_report_add(struct apapi_merge *merge, const char *line)
@@ -135,14 +126,13 @@ int step_report_write(const struct step_report *report, enum config_format forma
                       const struct apapi_table_head *head, const struct apapi_merge *merge,
                       FILE *out)
 {
-    struct writing writing = {.out = out, .step = head->step, .error = report->error};
+    struct writing writing = {
+        .out = out, .csv = format == CONFIG_CSV, .step = head->step, .error = report->error};
     bool table = format == CONFIG_TABLE;
     char *text;
 
-    if (format == CONFIG_CSV) {
-        put_csv(report, merge, &writing);
-    } else if (format == CONFIG_JSON) {
-        put_json(report, merge, &writing);
+    if (step_report_needs_lines(format)) {
+        put_records(report, merge, &writing);
     } else if (table ? apapi_table_format(merge, head, &text, NULL)
                      : apapi_merge_encode(merge, head->step, &text, NULL)) {
         writing.error = errno;

@@ -205,20 +205,10 @@ static void regions_add_fom(struct region_sums *sums, const struct apapi_fom *fo
     }
 }
 
-static void regions_add_losses(struct apapi_region_losses *sum,
-                               const struct apapi_region_losses *more)
-{
-    sum->regions += more->regions;
-    sum->names += more->names;
-    sum->threads += more->threads;
-    sum->programs += more->programs;
-    sum->refused += more->refused;
-    sum->misuses += more->misuses;
-}
-
 int region_sums_add(struct region_sums *sums, const struct apapi_record *record)
 {
     const struct apapi_regions *regions = &record->regions;
+    struct apapi_region_losses *losses = &sums->losses;
 
     for (size_t i = 0; i < regions->count; i++) {
         const struct apapi_region_result *region = &regions->list[i];
@@ -234,7 +224,12 @@ int region_sums_add(struct region_sums *sums, const struct apapi_record *record)
     for (size_t i = 0; i < regions->fom_count; i++) {
         regions_add_fom(sums, &regions->foms[i]);
     }
-    regions_add_losses(&sums->losses, &regions->losses);
+    losses->regions += regions->losses.regions;
+    losses->names += regions->losses.names;
+    losses->threads += regions->losses.threads;
+    losses->programs += regions->losses.programs;
+    losses->refused += regions->losses.refused;
+    losses->misuses += regions->losses.misuses;
     return 0;
 }
 
@@ -271,22 +266,11 @@ static void regions_seal(struct region_sum *sum)
     }
 }
 
-/* All domains of which something is known. */
-static uint32_t regions_known(const struct apapi_regions *result)
-{
-    uint32_t known = 0;
-
-    for (size_t i = 0; i < result->count; i++) {
-        known |= ~regions_unknown(&result->list[i], ~0U);
-    }
-    return known;
-}
-
 /* Add the regions after the first `max` to the rest, which is there or takes their position. */
 static void regions_cut(struct apapi_regions *result, size_t max)
 {
     struct region_sum rest = {.region = region_unmeasured()};
-    uint32_t known = regions_known(result);
+    uint32_t known = 0; /* of any of them */
     size_t named = 0, kept = max;
 
     rest.region.kind = APAPI_REGION_REST;
@@ -295,6 +279,9 @@ static void regions_cut(struct apapi_regions *result, size_t max)
     }
     if (named <= max) {
         return;
+    }
+    for (size_t i = 0; i < result->count; i++) {
+        known |= ~regions_unknown(&result->list[i], ~0U);
     }
     for (size_t i = max; i < result->count; i++) {
         const struct apapi_region_result *region = &result->list[i];

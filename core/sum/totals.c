@@ -224,12 +224,6 @@ static int sum_compare_steps(const void *left, const void *right, void *context)
     return order ? order : record_twin_compare(&twin, &other);
 }
 
-static bool sum_is_same(const struct sum_piece *a, const struct sum_piece *b)
-{
-    return a->step == b->step && a->node == b->node && a->start_ns == b->start_ns &&
-           a->job == b->job && a->cluster == b->cluster;
-}
-
 static struct sum_entry sum_entry_of(const struct sum_store *store, uint32_t number)
 {
     const struct sum_piece *piece = &store->pieces[number];
@@ -253,8 +247,12 @@ size_t sum_unique(const struct sum_store *store, uint32_t *numbers, size_t count
 
     qsort_r(numbers, count, sizeof *numbers, sum_compare_steps, &context);
     for (size_t i = 0; i < count; i++) {
-        if (kept == 0 ||
-            !sum_is_same(&store->pieces[numbers[kept - 1]], &store->pieces[numbers[i]])) {
+        const struct sum_piece *piece = &store->pieces[numbers[i]];
+        const struct sum_piece *last = kept ? &store->pieces[numbers[kept - 1]] : NULL;
+
+        if (!last || piece->step != last->step || piece->node != last->node ||
+            piece->start_ns != last->start_ns || piece->job != last->job ||
+            piece->cluster != last->cluster) {
             numbers[kept++] = numbers[i];
         }
     }
@@ -558,25 +556,16 @@ static void sum_note_pieces(const struct sum_entries *entries, struct apapi_job_
         total->incomplete += entry->piece->reason != POOL_NONE;
         total->window_ns = window_shorter_ns(total->window_ns, entry->piece->window_ns);
     }
-    total->records = entries->count;
-}
-
-/* The entries are sorted by step. */
-static size_t sum_count_steps(const struct sum_entries *entries)
-{
-    size_t steps = 0;
-
-    for (size_t i = 0; i < entries->count; i++) {
-        steps += i == 0 || entries->list[i].piece->step != entries->list[i - 1].piece->step;
-    }
-    return steps;
 }
 
 int sum_total(const struct sum_store *store, struct sum_entries *entries,
               struct apapi_job_total *total)
 {
-    struct apapi_job_total sum = {.steps = sum_count_steps(entries)};
+    struct apapi_job_total sum = {.records = entries->count};
 
+    for (size_t i = 0; i < entries->count; i++) { /* they are sorted by step */
+        sum.steps += i == 0 || entries->list[i].piece->step != entries->list[i - 1].piece->step;
+    }
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         sum.domains[d].energy_j = sum.domains[d].uncertainty_j = NAN;
     }
