@@ -72,39 +72,6 @@ rows() { # EXPRESSION [OPTION...]
     [[ ${lines[1]} =~ ^'  n1'\ +2024-03-05\ +'86.40 kJ'\ +'48.00 kJ'\ +'36.00 kJ'\ +'2.400 kJ'\ +'100.00 %'$ ]]
 }
 
-@test "a missing record is named with its energy" {
-    hours n1 2024-03-05
-    step 17 n1 2024-03-05T00:00:00Z 43200 24000
-    run -0 rows '[.closure_pct, .missing]'
-    [ "$output" = '[72.2222222,"no record 24.00 kJ"]' ]
-    run -0 audit
-    [[ ${lines[1]} == *"72.22 %  no record 24.00 kJ" ]]
-}
-
-@test "a reboot, a dead sampler and a reset explain the time that is not measured" {
-    mkdir -p "$acct/2024-03-05"
-    hours_of n1 2024-03-05 "[$(seq -s , 0 21)]" '.steps = 0 | .total |= (.idle_j = 3500 | .steps_j = 0) | .domains = {}' \
-        >"$acct/2024-03-05/n1.hours"
-    hour n1 2024-03-05 22 '.measured_s = 3000 | .gaps = [{start: .start, elapsed_s: 600, reason: "reboot"}] | .gaps_total = 1'
-    hour n1 2024-03-05 23 '.measured_s = 3570 | .resets = 2 | .gaps_total = 2 |
-        .gaps = [{start: .start, elapsed_s: 10, reason: "sampler down"}, {start: .start, elapsed_s: 20, reason: "sampler down"}]'
-    step 17 n1 2024-03-05T22:00:00Z 7200 4000
-    run -0 rows '[.closure_pct, .unmeasured_s]'
-    [ "$output" = '[100,630]' ]
-    run -0 audit
-    [[ ${lines[1]} == *"reboot 10 min 0.0 s; sampler down 30.0 s (2 times); meter reset 2" ]]
-}
-
-@test "hours without a line are missing, and a node without any has no closure" {
-    hour n1 2024-03-05 0
-    hour n1 2024-03-05 1
-    step 17 n1 2024-03-05T00:00:00Z 7200 4000
-    step 18 n2 2024-03-05T00:00:00Z 7200 4000
-    run -0 rows '[.node, .energy_j, .shares_j, .closure_pct, .missing]'
-    [ "${lines[0]}" = '["n2",null,4000,null,"no hours 1 d 00 h 00 min"]' ]
-    [ "${lines[1]}" = '["n1",7200,4000,100,"hours missing 22 h 00 min 00 s"]' ]
-}
-
 @test "before the first line of a day there was no node sampler; a row with more than a day does not fill the gaps of others" {
     hours n1 2024-03-05 'select(.start >= "2024-03-05T20:00") | .total.steps_j = 0'
     hour n1 2024-03-05 14 '.start = "2024-03-05T14:32:00Z" | .measured_s = 1680 | .total.steps_j = 0'
@@ -126,15 +93,6 @@ rows() { # EXPRESSION [OPTION...]
     tells 1 'apapi audit: no node found in this time' "$apapi" audit --acct-dir "$acct" -N n2
 }
 
-@test "a step over midnight is divided between the days" {
-    hours n1 2024-03-05
-    hours n1 2024-03-06
-    step 17 n1 2024-03-05T00:00:00Z 172800 96000
-    run -0 "$apapi" audit --acct-dir "$acct" -S 2024-03-05T10:00:00Z -E 2024-03-06T10:00:00Z
-    [[ ${lines[1]} == *2024-03-05*"48.00 kJ"*"100.00 %" && ${lines[2]} == *2024-03-06*"48.00 kJ"*"100.00 %" ]]
-    [[ ${lines[3]} == "  all "*"172.8 kJ"*"96.00 kJ"*"100.00 %" ]]
-}
-
 @test "by the timeline of its power, where the record has one" {
     hours n1 2024-03-05
     step 17 n1 2024-03-05T12:00:00Z 86400 48000 '.domains.package.energy_j = 4000 |
@@ -153,33 +111,6 @@ rows() { # EXPRESSION [OPTION...]
     [ "$output" = '[86400,48000,1,100]' ]
 }
 
-@test "records without a share are counted, not taken as 0" {
-    hours n1 2024-03-05
-    step 17 n1 2024-03-05T00:00:00Z 43200 24000
-    step 18 n1 2024-03-05T12:00:00Z 43199 24000 'del(.share)'
-    run -0 rows '[.records, .records_without_share, .shares_j, .missing]'
-    [ "$output" = '[2,1,24000,"records without share 1; not in records 24.00 kJ"]' ]
-}
-
-@test "the worst node comes first, and a line has the sum of all" {
-    local node
-    for node in n1 n2 n3; do
-        hours $node 2024-03-05
-    done
-    step 17 n1 2024-03-05T00:00:00Z 86400 48000
-    step 18 n2 2024-03-05T00:00:00Z 86400 24000
-    step 19 n3 2024-03-05T00:00:00Z 86400 40000
-    run -0 audit
-    [[ ${lines[1]} == "  n2 "* && ${lines[2]} == "  n3 "* && ${lines[3]} == "  n1 "* && ${lines[4]} == "  all "*259.2* ]]
-    run -0 rows .node --top 1
-    [ "$output" = '"n2"' ]
-    run -0 rows .node -N 'n[1,3]'
-    [ "$output" = $'"n3"\n"n1"' ]
-    tells 1 '*no node found*' audit -M c2
-    run -0 rows .node -M c1,c2 -N n1
-    [ "$output" = '"n1"' ]
-}
-
 @test "a node of the BMC alone is judged by the node's meter" {
     hours n1 2024-03-05 '.node_meter = .total | del(.total) | .domains = {}'
     step 17 n1 2024-03-05T00:00:00Z 86400 48000 '.share.domains = {node: {energy_j: 48000}} | del(.share.total)'
@@ -192,15 +123,6 @@ rows() { # EXPRESSION [OPTION...]
     step 17 n1 2024-03-05T00:00:00Z 86400 48000 'del(.cluster)'
     run -0 rows '[.cluster, .records, .closure_pct]'
     [ "$output" = $'[null,1,null]\n["c1",0,44.4444444]' ]
-}
-
-@test "for a spreadsheet" {
-    hours n1 2024-03-05
-    step 17 n1 2024-03-05T00:00:00Z 43200 24000
-    run -0 audit --csv
-    [ "${lines[0]}" = cluster,node,day,energy_j,shares_j,idle_j,unattributed_j,hours_steps_j,unmeasured_s,closure_pct,idle_w,records,records_without_share,missing ]
-    [ "${lines[1]}" = 'c1,n1,2024-03-05,86400,24000,36000,2400,48000,0,72.2222222,0.5,1,0,no record 24.00 kJ' ]
-    tells 0 'c1,n1*' audit --csv -n
 }
 
 @test "today ends with the last full hour" {

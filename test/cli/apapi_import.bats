@@ -316,7 +316,7 @@ check_uncertainty() {
 }
 
 # bats test_tags=long
-@test "MariaDB: a user who may only add rows, with a password from a file" {
+@test "MariaDB: a user who may only add rows or read, with a password from a file" {
     needs_server
     cd "$BATS_TEST_TMPDIR"
     record 7 0 n1 10 >file
@@ -327,6 +327,11 @@ check_uncertainty() {
     tells 1 '*command denied*' import --db "$loader" file
     import --db "$url" /dev/null
     tells 0 '1 records added,*' import --db "$loader" file
+    report() { "$apapi" report --db "$loader" -j 7 -n -P --format=jobid,energy; }
+    sql "revoke insert, update, delete on apapi.* from loader@localhost"
+    tells 0 '7|1100' report
+    sql "revoke all on apapi.* from loader@localhost; grant select on apapi.apapi_schema to loader@localhost"
+    tells 1 'apapi report: MariaDB: *denied*' report
 }
 
 # bats test_tags=long

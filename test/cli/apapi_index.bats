@@ -22,7 +22,7 @@ teardown() { leave_public; }
 # The same from the index and without, of all and of some; the index does not say a word.
 same() { # [WORD of standard error]
     local question
-    for question in "--by user" "--by job --json" "--by day -P" "--by node --json -N n1" "--json -u anna" "-E 2026-11-21 -r batch"; do
+    for question in "--by job --json" "--by day -P -N n1" "-u anna -E 2026-11-21"; do
         # shellcheck disable=SC2086 # words
         run -0 --separate-stderr report -S 2026-01-01 $question
         given=$output said=$stderr

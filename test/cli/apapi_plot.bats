@@ -83,16 +83,6 @@ assert d.tagName == "svg" and not d.getElementsByTagName("script") and len(d.get
     (($(grep -c '<path' "$BATS_TEST_TMPDIR/a.svg") > $(grep -c '<path' "$BATS_TEST_TMPDIR/b.svg")))
 }
 
-@test "plot --db: the same page as from files" {
-    cd "$BATS_TEST_TMPDIR"
-    record 17 0 n1 0 100 200
-    record 17 0 n2 0 100 300
-    "$apapi" import --db sqlite:db --acct-dir "$acct" >/dev/null
-    run -0 plot 17 -o a.html
-    run -0 "$apapi" plot --db sqlite:db 17 -o b.html
-    diff <(model a.html | jq 'del(.trust)') <(model b.html | jq 'del(.trust)')
-}
-
 @test "a picture: a line for each node, at the height of its power" {
     record 18 0 n1 200 100 300
     record 18 0 n2 200 100 100
@@ -131,19 +121,6 @@ EOF
     run -0 plot 17 --by node -o "$page"
     [[ $(model "$page" | jq -c '[.series[].name]') == '["n10","n9","n8","n7","n6","n5","n4","mean of 3 others"]' ]]
     [[ $(powers "$page" "mean of 3 others" | jq '.[7]') == 200 ]]
-}
-
-@test "one job: a task of an array, all of a heterogeneous job, records of files" {
-    record 31 0 n1 0 100 200 '.array_job = 40 | .array_task = 3'
-    record 40 0 n1 200 100 200 '.array_job = 40 | .array_task = 4'
-    record 50 0 n1 0 100 200 '.het_job = 50 | .het_offset = 0'
-    record 51 0 n2 0 100 300 '.het_job = 50 | .het_offset = 1'
-    for words in 40_3 "31 $acct/2026-11-20/n1.jsonl" "-j 31 $acct"; do
-        # shellcheck disable=SC2086 # words
-        [[ $(plot -f html -o - $words | model /dev/stdin | jq -r .job) == 40_3 ]]
-    done
-    [[ $(plot -f html -o - 50 | model /dev/stdin | jq -c '[.job, .greatest_w]') == '["50",500]' ]]
-    tells 1 'apapi plot: several jobs match: 40_3, 40_4; name one, or a cluster with -M' plot 40 -o "$BATS_TEST_TMPDIR/p.html"
 }
 
 @test "what cannot be drawn is told, and leaves no file" {

@@ -1,14 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# shellcheck disable=SC2030,SC2031 # each test has a url of its own
 # apapi report --db: databases that fail; golden.bats has the answers.
 
 load report_common
-load mariadb
-
-setup_file() { server_begin; }
-
-teardown_file() { server_end; }
+load public
+load ../eventually
 
 teardown() { leave_public; }
 
@@ -37,23 +33,6 @@ ask() { "$apapi" report --db "$@"; }
     touch "done"
     wait $!
     tells 0 '17|1' "${reader[@]}" report --db "sqlite:$PWD/db" -j 17 -n -P --format=jobid,energy
-}
-
-# bats test_tags=long
-@test "MariaDB: the server is down, or refuses; a user who may only read" {
-    needs_server
-    record 17 0 n1 0 100 200
-    tells 1 'apapi report: no records were imported into this database' ask "$url" -j 17
-    [[ -z $(sql "show tables" apapi) ]]
-    "$apapi" import --db "$url" --acct-dir "$acct" >/dev/null
-    tells 1 "apapi report: MariaDB: Can't connect to *" ask "mysql:///apapi?socket=$BATS_TEST_TMPDIR/none" -j 17
-    tells 1 "apapi report: MariaDB: Unknown database 'none'" ask "mysql:///none?socket=$server/socket" -j 17
-    sql "drop user if exists reader@localhost; create user reader@localhost identified by 'a secret';
-        grant select on apapi.* to reader@localhost"
-    printf '[client]\nuser=reader\npassword=a secret\n' >"$BATS_TEST_TMPDIR/options"
-    tells 0 '17|20000' ask "$url&option-file=$BATS_TEST_TMPDIR/options" -j 17 -n -P --format=jobid,energy
-    sql "revoke all on apapi.* from reader@localhost; grant select on apapi.apapi_schema to reader@localhost"
-    tells 1 'apapi report: MariaDB: *denied*' ask "$url&option-file=$BATS_TEST_TMPDIR/options" -j 17
 }
 
 @test "jobs whose totals are not there yet are found by the number of their array" {
