@@ -15,68 +15,40 @@ static const struct apapi_event packets = {
 static const struct apapi_event load = {
     "l", "%", APAPI_KIND_UTILIZATION, APAPI_DOMAIN_NONE, APAPI_TYPE_FP64, .scale = 1};
 
-static bool evaluate(const struct apapi_event *event, struct apapi_reading before,
-                     struct apapi_reading after, char text[96])
-{
-    const struct two_readings readings = {before, after, 0.1};
-
-    return evaluate_event(event, &readings, text, 96);
-}
+/* A counter without a range never goes back. */
+static const struct apapi_event endless = {
+    "e", "J", APAPI_KIND_ENERGY, APAPI_DOMAIN_PACKAGE, APAPI_TYPE_UINT64, true, .scale = 1e-6};
 
 static const struct evaluation_case {
     const struct apapi_event *event;
-    int64_t before, after;
+    struct apapi_reading before, after;
     const char *text;
 } cases[] = {
-    {&energy, 1000000, 11000000, ""}, /* 100 W for 0.1 s */
-    {&energy, 1000000, 1000000, "opens but never moves: dead"},
-    {&energy, 999000000, 4000000, ""}, /* wrapped */
-    {&energy, 0, 900000000, "implausible: 9.000 kW"},
-    {&energy, 0, 1000000000, "implausible: above its own range"},
-    {&power, 250000, 250000, ""}, /* a gauge may stand still */
-    {&power, 250000, 0, "implausible: 0.00 W"},
-    {&power, 250000, 50000000, "implausible: 50.00 kW"},
-    {&temperature, 45000, -20000, ""},
-    {&temperature, 45000, 255000000, "implausible: 255000 C"},
-    {&packets, 7, 7, ""}, /* it may be idle */
+    {&energy, {1000000, 0}, {11000000, 0}, ""}, /* 100 W for 0.1 s */
+    {&energy, {1000000, 0}, {1000000, 0}, "opens but never moves: dead"},
+    {&energy, {999000000, 0}, {4000000, 0}, ""}, /* wrapped */
+    {&energy, {0, 0}, {900000000, 0}, "implausible: 9.000 kW"},
+    {&energy, {0, 0}, {1000000000, 0}, "implausible: above its own range"},
+    {&energy, {1, 0}, {0, ENODATA}, "No data available"},
+    {&energy, {0, ENODATA}, {1, 0}, "No data available"},
+    {&endless, {20, 0}, {10, 0}, "goes backwards"},
+    {&power, {250000, 0}, {250000, 0}, ""}, /* a gauge may stand still */
+    {&power, {250000, 0}, {0, 0}, "implausible: 0.00 W"},
+    {&power, {250000, 0}, {50000000, 0}, "implausible: 50.00 kW"},
+    {&temperature, {45000, 0}, {(uint64_t)INT64_C(-20000), 0}, ""},
+    {&temperature, {45000, 0}, {255000000, 0}, "implausible: 255000 C"},
+    {&packets, {7, 0}, {7, 0}, ""}, /* it may be idle */
+    {&load, {UINT64_C(0x7FF8) << 48, 0}, {UINT64_C(0x7FF8) << 48, 0}, "implausible: -"}, /* NaN */
 };
 
-TEST(all)
+TEST(verdicts)
 {
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        const struct apapi_reading before = {.raw = (uint64_t)cases[i].before};
-        const struct apapi_reading after = {.raw = (uint64_t)cases[i].after};
+        const struct two_readings readings = {cases[i].before, cases[i].after, 0.1};
         char text[96] = "";
 
-        assert_int_equal(evaluate(cases[i].event, before, after, text), !*cases[i].text);
+        assert_int_equal(evaluate_event(cases[i].event, &readings, text, sizeof text),
+                         !*cases[i].text);
         assert_string_equal(text, cases[i].text);
     }
-}
-
-TEST(no_number)
-{
-    const struct apapi_reading good = {.raw = 1}, bad = {.error = ENODATA};
-    const double none = NAN;
-    struct apapi_reading reading = {0};
-    char text[96];
-
-    assert_false(evaluate(&energy, good, bad, text));
-    assert_string_equal(text, strerror(ENODATA));
-    assert_false(evaluate(&energy, bad, good, text));
-    assert_string_equal(text, strerror(ENODATA));
-    memcpy(&reading.raw, &none, sizeof none);
-    assert_false(evaluate(&load, reading, reading, text));
-    assert_string_equal(text, "implausible: -");
-}
-
-/* A counter without a range never goes back. */
-TEST(backwards)
-{
-    const struct apapi_reading before = {.raw = 20}, after = {.raw = 10};
-    struct apapi_event endless = energy;
-    char text[96];
-
-    endless.range_max = 0;
-    assert_false(evaluate(&endless, before, after, text));
-    assert_string_equal(text, "goes backwards");
 }

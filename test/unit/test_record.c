@@ -233,6 +233,8 @@ TEST(newer_keys_are_ignored)
     }
 }
 
+#define WITH_SHARE(share) "\"apapi\":1", "\"apapi\":1,\"share\":" share
+
 TEST(what_is_wrong_is_named)
 {
     static const struct wrong cases[] = {
@@ -274,6 +276,17 @@ TEST(what_is_wrong_is_named)
         {"{\"cpu_s\":0.1}", "{}", "trust.cpu_s: is missing"},
         {"\"cpu_s\":0.1", "\"cpu_s\":0.1,\"covered\":1.1", "trust.covered: above 1"},
         {"\"node\":\"n1\"", "\"node\":\"\xFF\"", "line 1, column"},
+        {WITH_SHARE("3"), "record: share: not an object"},
+        {WITH_SHARE("{}"), "record: share.method: is missing, without a reason"},
+        {WITH_SHARE("{\"method\":\"cpu-time\"}"), "record: share.domains: is missing"},
+        {WITH_SHARE("{\"method\":\"cpu-time\",\"domains\":[]}"),
+         "record: share.domains: not an object"},
+        {WITH_SHARE("{\"method\":\"cpu-time\",\"domains\":{\"gpu\":{}}}"),
+         "record: share.domains.gpu.energy_j: is missing"},
+        {WITH_SHARE("{\"method\":\"cpu-time\",\"domains\":{\"gpu\":{\"energy_j\":-1}}}"),
+         "record: share.domains.gpu.energy_j: below 0"},
+        {WITH_SHARE("{\"method\":\"cpu-time\",\"interval_s\":-1,\"domains\":{}}"),
+         "record: share.interval_s: below 0"},
     };
 
     char *newer = replaced(minimal, "\"apapi\":1", "\"apapi\":2");
@@ -323,26 +336,6 @@ TEST(a_share_comes_back)
     assert_true(apapi_share_known(&back.share));
     assert_true(apapi_share_energy_j(&back.share) == 130.5);
     assert_true(apapi_share_uncertainty_j(&back.share) == 2);
-}
-
-#define WITH_SHARE(share) "\"apapi\":1", "\"apapi\":1,\"share\":" share
-
-TEST(wrong_shares_are_refused)
-{
-    static const struct wrong cases[] = {
-        {WITH_SHARE("3"), "record: share: not an object"},
-        {WITH_SHARE("{}"), "record: share.method: is missing, without a reason"},
-        {WITH_SHARE("{\"method\":\"cpu-time\"}"), "record: share.domains: is missing"},
-        {WITH_SHARE("{\"method\":\"cpu-time\",\"domains\":[]}"),
-         "record: share.domains: not an object"},
-        {WITH_SHARE("{\"method\":\"cpu-time\",\"domains\":{\"gpu\":{}}}"),
-         "record: share.domains.gpu.energy_j: is missing"},
-        {WITH_SHARE("{\"method\":\"cpu-time\",\"domains\":{\"gpu\":{\"energy_j\":-1}}}"),
-         "record: share.domains.gpu.energy_j: below 0"},
-        {WITH_SHARE("{\"method\":\"cpu-time\",\"interval_s\":-1,\"domains\":{}}"),
-         "record: share.interval_s: below 0"}};
-
-    assert_wrong(minimal, cases, COUNT_OF(cases));
 }
 
 /* --- regions ---------------------------------------------------------------------------------- */
@@ -453,12 +446,14 @@ TEST(wrong_regions_are_refused)
 
 /* --- timeline --------------------------------------------------------------------------------- */
 
+#define TIMELINE(bin_s, unit_j, n, more)                                                           \
+    "\"trust\"", "\"timeline\":{\"bin_s\":" #bin_s ",\"package\":{\"unit_j\":" #unit_j             \
+                 ",\"n\":" n more "}},\"trust\""
+
 /* 100 W, nothing and 300 W, and a bin that has only begun. */
 TEST(what_is_not_known_is_null_and_comes_back_unknown)
 {
-    FREED char *text = replaced(minimal, "\"trust\"",
-                                "\"timeline\":{\"bin_s\":1.0,\"package\":{\"unit_j\":0.1,\"n\":["
-                                "1000,null,3000]}},\"trust\"");
+    FREED char *text = replaced(minimal, TIMELINE(1.0, 0.1, "[1000,null,3000]", ""));
     CLEARED struct apapi_record record = decode(text);
     const struct apapi_timeline *timeline =
         &record.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline;
@@ -471,34 +466,20 @@ TEST(what_is_not_known_is_null_and_comes_back_unknown)
 
 TEST(bad_timelines_are_refused)
 {
-    static const struct {
-        const char *timeline, *message;
-    } bad[] = {
-        {"{\"bin_s\":0,\"gpu\":{\"unit_j\":1,\"n\":[1]}}", "timeline.bin_s: not a width"},
-        {"{\"bin_s\":-1}", "timeline.bin_s"},
-        {"{\"bin_s\":1,\"gpu\":{\"unit_j\":0,\"n\":[1]}}", "timeline.gpu: unit_j: not above 0"},
-        {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[]}}", "timeline.gpu: n: not an array"},
-        {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[-1]}}", "n: not a whole number"},
-        {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[1.5]}}", "n: not a whole number"},
-        {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[1,1,1,1]}}", "n: bins of another length"},
-        {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[1],\"covered_pct\":{\"x\":5}}}", "not a bin"},
-        {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[1],\"covered_pct\":{\"0\":500}}}", "share"},
-        {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[1],\"covered_pct\":[5]}}", "not an object"},
+    static const struct wrong cases[] = {
+        {TIMELINE(0, 1, "[1]", ""), "timeline.bin_s: not a width"},
+        {TIMELINE(-1, 1, "[1]", ""), "timeline.bin_s"},
+        {TIMELINE(3, 0, "[1]", ""), "timeline.package: unit_j: not above 0"},
+        {TIMELINE(3, 1, "[]", ""), "timeline.package: n: not an array"},
+        {TIMELINE(3, 1, "[-1]", ""), "n: not a whole number"},
+        {TIMELINE(3, 1, "[1.5]", ""), "n: not a whole number"},
+        {TIMELINE(1, 1, "[1,1,1,1,1]", ""), "n: bins of another length"},
+        {TIMELINE(3, 1, "[1]", ",\"covered_pct\":{\"x\":5}"), "not a bin"},
+        {TIMELINE(3, 1, "[1]", ",\"covered_pct\":{\"0\":500}"), "share"},
+        {TIMELINE(3, 1, "[1]", ",\"covered_pct\":[5]"), "not an object"},
     };
 
-    for (size_t i = 0; i < COUNT_OF(bad); i++) {
-        struct apapi_record record;
-        char line[1024];
-
-        snprintf(line, sizeof line,
-                 "{\"apapi\":1,\"node\":\"n1\",\"start\":\"2026-11-21T11:20:01.5Z\","
-                 "\"elapsed_s\":0.9,\"late_s\":0,\"complete\":true,"
-                 "\"domains\":{\"gpu\":{\"energy_j\":1}},\"components\":[],\"timeline\":%s,"
-                 "\"trust\":{\"cpu_s\":0}}",
-                 bad[i].timeline);
-        assert_fails_with(EINVAL, bad[i].message,
-                          apapi_record_decode(line, strlen(line), &record, &why));
-    }
+    assert_wrong(minimal, cases, COUNT_OF(cases));
 }
 
 /* --- size ------------------------------------------------------------------------------------- */

@@ -20,9 +20,8 @@ static struct apapi_live_slot slot(double watts, double joules, double age_s)
                                     .flags = APAPI_LIVE_MEASURED};
 }
 
-/* A step of a minute; its package has been read `age_s` ago. */
-static struct apapi_live_page *page(int index, const char *node, uint32_t job, double watts,
-                                    double age_s)
+/* A step of a minute with 200 W. */
+static struct apapi_live_page *page(int index, uint32_t job)
 {
     struct apapi_live_page *page = &pages[index];
 
@@ -35,13 +34,13 @@ static struct apapi_live_page *page(int index, const char *node, uint32_t job, d
                                               .uid = 1000,
                                               .start_unix_ns = 1795168800000000000,
                                               .start_ns = NOW_NS - 60 * S,
+                                              .node = "n1",
                                               .step = "0",
                                               .user = "anna"}};
-    snprintf(page->head.node, sizeof page->head.node, "%s", node);
     for (int d = 0; d < APAPI_LIVE_DOMAINS; d++) {
         page->domains[d] = unmeasured;
     }
-    page->domains[APAPI_DOMAIN_PACKAGE] = slot(watts, watts * 60, age_s);
+    page->domains[APAPI_DOMAIN_PACKAGE] = slot(200, 12000, 0.1);
     return page;
 }
 
@@ -71,21 +70,18 @@ static struct top_view view_of(int count)
     return view;
 }
 
-static struct top_figure package_of(const struct top_view *view)
-{
-    return view->steps->domains[APAPI_DOMAIN_PACKAGE];
-}
-
 /* --- the model ------------------------------------------------------------------------------ */
 
 TEST(a_slot_that_is_being_written)
 {
     struct top_view view;
+    struct top_figure package;
 
-    page(0, "n1", 17, 200, 0.1)->domains[APAPI_DOMAIN_PACKAGE].sequence = 3;
+    page(0, 17)->domains[APAPI_DOMAIN_PACKAGE].sequence = 3;
     view = view_of(1);
-    assert_true(package_of(&view).measured && !package_of(&view).failed);
-    assert_true(isnan(package_of(&view).now) && isnan(package_of(&view).total));
+    package = view.steps->domains[APAPI_DOMAIN_PACKAGE];
+    assert_true(package.measured && !package.failed);
+    assert_true(isnan(package.now) && isnan(package.total));
     top_clear(&view);
 }
 
@@ -93,7 +89,7 @@ TEST(texts_without_end)
 {
     struct top_view view;
 
-    page(0, "n1", 17, 200, 0.1);
+    page(0, 17);
     memset(pages[0].head.node, 'n', sizeof pages[0].head.node);
     memset(pages[0].head.user, 'u', sizeof pages[0].head.user);
     memset(pages[0].head.step, '9', sizeof pages[0].head.step);
@@ -146,7 +142,7 @@ TEST(gpus_of_steps)
         struct top_view view;
 
         for (int s = 0; s < 3; s++) {
-            page(s, "n1", 17 + (uint32_t)s, 200, 0.1);
+            page(s, 17 + (uint32_t)s);
             put_gpus(s, cases[i].gpus[s], 300 + 100 * s, 0.3 - 0.1 * s);
         }
         view = view_of(3);

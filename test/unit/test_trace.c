@@ -39,49 +39,41 @@ static void sample(struct trace *trace, const struct row *row)
     trace_sample(&one, trace);
 }
 
-static void assert_lines(const struct row *rows, size_t count, const char *expected)
+/* Power is by the time in which the counter has counted, whenever the readings were. */
+TEST(a_line_for_each_reading)
 {
+    static const double half = 0.5;
+    struct apapi_event estimate = energy;
+    struct row rows[] = {{&energy, 0, 1000000, NAN, 1, 0, 0},
+                         {&energy, 100000000, 6000000, 5, 1, 0, 100000000},
+                         {&energy, 200000000, 6000000, NAN, 1, 0, 0},
+                         {&energy, 300000000, 16000000, 10, 1, 0, 200000000},
+                         {&power, 1, (uint64_t)INT64_C(-3), -3, 2, 0, 0},
+                         {&ratio, 12345678901, 0, half, 2, 0, 0},
+                         {&estimate, 0, 1000000, NAN, 2, 0, 0},
+                         {&estimate, 100000000, 0, NAN, 2, EIO, 0}};
     FREED char *text = NULL;
     size_t size;
     struct trace *trace = trace_create(open_memstream(&text, &size), "memory", NULL);
 
     assert_non_null(trace);
-    for (size_t i = 0; i < count; i++) {
+    memcpy(&rows[5].raw, &half, sizeof half);
+    estimate.estimated = true;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
         if (i == 0 || rows[i].run != rows[i - 1].run) {
             trace_next_run(trace);
         }
         sample(trace, &rows[i]);
     }
     assert_int_equal(trace_finish(trace, NULL), 0);
-    assert_memory_equal(text, HEADER, strlen(HEADER));
-    assert_string_equal(text + strlen(HEADER), expected);
-}
-
-/* By the time in which the counter has counted, whenever the readings were. */
-TEST(power_of_a_counter)
-{
-    const struct row rows[] = {{&energy, 0, 1000000, NAN, 1, 0, 0},
-                               {&energy, 100000000, 6000000, 5, 1, 0, 100000000},
-                               {&energy, 200000000, 6000000, NAN, 1, 0, 0},
-                               {&energy, 300000000, 16000000, 10, 1, 0, 200000000}};
-
-    assert_lines(rows, 4,
-                 "1,0.000000000,rapl:::A,1000000,,J,,,0\n"
-                 "1,0.100000000,rapl:::A,6000000,5,J,50,,0\n"
-                 "1,0.200000000,rapl:::A,6000000,,J,,,0\n"
-                 "1,0.300000000,rapl:::A,16000000,10,J,50,,0\n");
-}
-
-TEST(gauges_and_other_types)
-{
-    double half = 0.5;
-    struct row rows[] = {{&power, 1, (uint64_t)INT64_C(-3), -3, 1, 0, 0},
-                         {&ratio, 12345678901, 0, 0.5, 1, 0, 0}};
-
-    memcpy(&rows[1].raw, &half, sizeof half);
-    assert_lines(rows, 2,
-                 "1,0.000000001,\"nvml:::B,\"\"C\"\"\",-3,-3,W,-3,,0\n"
-                 "1,12.345678901,x:::D,0.5,0.5,,,,0\n");
+    assert_string_equal(text, HEADER "1,0.000000000,rapl:::A,1000000,,J,,,0\n"
+                                     "1,0.100000000,rapl:::A,6000000,5,J,50,,0\n"
+                                     "1,0.200000000,rapl:::A,6000000,,J,,,0\n"
+                                     "1,0.300000000,rapl:::A,16000000,10,J,50,,0\n"
+                                     "2,0.000000001,\"nvml:::B,\"\"C\"\"\",-3,-3,W,-3,,0\n"
+                                     "2,12.345678901,x:::D,0.5,0.5,,,,0\n"
+                                     "2,0.000000000,rapl:::A,1000000,,J,,,1\n"
+                                     "2,0.100000000,rapl:::A,,,J,,Input/output error,1\n");
 }
 
 #define MANY 200000
@@ -105,20 +97,6 @@ static void *count_rows(void *in)
     }
     fclose(in);
     return &rows;
-}
-
-TEST(what_is_estimated_is_marked)
-{
-    struct apapi_event estimate = energy;
-    const struct row rows[] = {{&estimate, 0, 1000000, NAN, 1, 0, 0},
-                               {&energy, 0, 1000000, NAN, 1, 0, 0},
-                               {&estimate, 100000000, 0, NAN, 1, EIO, 0}};
-
-    estimate.estimated = true;
-    assert_lines(rows, 3,
-                 "1,0.000000000,rapl:::A,1000000,,J,,,1\n"
-                 "1,0.000000000,rapl:::A,1000000,,J,,,0\n"
-                 "1,0.100000000,rapl:::A,,,J,,Input/output error,1\n");
 }
 
 /* The file takes nothing until all samples are there. What it gets then is whole. */
