@@ -61,7 +61,8 @@ TEST(the_figures_of_a_record)
         "\"monotonic_s\":4012345.123456,\"elapsed_s\":3.004123456,\"late_s\":0.001200001,"
         "\"exit_code\":0,\"complete\":true,\"end\":\"2026-11-21T11:20:04.127580245Z\",",
         "\"domains\":{\"package\":{\"energy_j\":1788.62469,\"uncertainty_j\":1.30864,"
-        "\"mean_w\":595.22469,\"min_w\":182.5,\"max_w\":725.0,\"p95_w\":719.5}",
+        "\"mean_w\":595.22469,\"min_w\":197.246,\"max_w\":200.9,\"p95_w\":719.5}",
+        "\"min_w\":-20.0001,\"max_w\":1000000.0,", /* outwards */
         "\"total\":{\"energy_j\":3577.24938,\"mean_w\":1190.44938}",
         "\"components\":[{\"name\":\"rapl\",\"source\":\"sysfs powercap\",\"interval_s\":0.1,"
         "\"periods\":31,\"period_mean_s\":0.100004,\"period_sd_s\":1.25e-5,",
@@ -69,8 +70,14 @@ TEST(the_figures_of_a_record)
         "\"failed\":4,\"wraps\":8,\"resets\":12,\"refused\":16,\"gaps\":20,\"stalls\":24,"
         "\"missed\":0}}"};
     CLEARED struct apapi_record record = usual_record();
-    FREED char *line = encode(&record);
+    struct apapi_domain_result *domains = record.measurement.domains;
+    FREED char *line = NULL;
 
+    domains[APAPI_DOMAIN_PACKAGE].power_w.min = 197.2467;
+    domains[APAPI_DOMAIN_PACKAGE].power_w.max = 200.899358;
+    domains[APAPI_DOMAIN_DRAM].power_w.min = -20.00001;
+    domains[APAPI_DOMAIN_DRAM].power_w.max = 999999.5;
+    line = encode(&record);
     for (size_t i = 0; i < COUNT_OF(parts); i++) {
         assert_contains(line, parts[i]);
     }
