@@ -5,9 +5,6 @@
 
 /* How often uncertainties cover errors in whole programs: test/verify/regions.c. */
 
-#define RUNS 100
-#define COVERED_LEAST 93 /* of 100, where 95 are meant */
-
 static struct fit *new_fit(void)
 {
     struct fit *fit = malloc(sizeof(*fit));
@@ -33,11 +30,10 @@ static double sum_of(const struct fit_part parts[FIT_COLUMNS])
 #define WAITING (FIT_PARTS + PHASES)
 
 /* An interval of which each phase has a random part; adds their energies [J]. */
-static void add_phases(struct fit *fit, struct random *random, double waiting_s, double error_j,
-                       double energies_j[PHASES])
+static void add_phases(struct fit *fit, struct random *random, double energies_j[PHASES])
 {
     static const double phase_w[PHASES] = {40, 100, 160};
-    double x[FIT_COLUMNS] = {[FIT_INSIDE] = 0.1}, left_s = 0.1, joules = error_j;
+    double x[FIT_COLUMNS] = {[FIT_INSIDE] = 0.1}, left_s = 0.1, joules = 0;
 
     for (size_t i = 0; i < PHASES; i++) {
         double time_s = i + 1 < PHASES ? left_s * random_share(random) : left_s;
@@ -47,7 +43,7 @@ static void add_phases(struct fit *fit, struct random *random, double waiting_s,
         joules += time_s * phase_w[i];
         energies_j[i] += time_s * phase_w[i];
     }
-    x[WAITING] = waiting_s;
+    x[WAITING] = 0.1;
     fit_add(fit, x, NULL, WAITING + 1, joules);
 }
 
@@ -60,7 +56,7 @@ TEST(a_choice_that_moves_other_powers_is_in_their_uncertainty)
     double energies_j[PHASES] = {0};
 
     for (unsigned row = 0; row < 600; row++) {
-        add_phases(fit, &random, 0.1, 0, energies_j);
+        add_phases(fit, &random, energies_j);
     }
     assert_int_equal(fit_solve(fit, 0.01, parts), 0);
     for (size_t i = 0; i < PHASES; i++) {
@@ -70,39 +66,6 @@ TEST(a_choice_that_moves_other_powers_is_in_their_uncertainty)
     assert_true(parts[FIT_PARTS + 2].within_j < 0.3 * parts[FIT_PARTS + 2].energy_j);
     assert_true(parts[WAITING].within_j >= parts[WAITING].energy_j * 0.999);
     free(fit);
-}
-
-/* On a busy machine threads' times are not all read in the same moment: few intervals have 5 ms too
- * much or little. */
-TEST(times_that_are_late_are_in_the_uncertainty)
-{
-    unsigned far = 0, covered = 0, known = 0;
-
-    for (uint64_t seed = 1; seed <= 200; seed++) {
-        struct fit *fit = new_fit();
-        struct random random = {seed};
-        struct fit_part parts[FIT_COLUMNS];
-        double energies_j[PHASES] = {0}, late_s = 0;
-
-        for (unsigned row = 0; row < 60; row++) {
-            double before_s = late_s, error_j = random_between(&random, -0.05, 0.05);
-
-            late_s = random_share(&random) < 0.05 ? 0.005 * random_share(&random) : 0;
-            add_phases(fit, &random, 0.1 + before_s - late_s, error_j, energies_j);
-        }
-        assert_int_equal(fit_solve(fit, 0.01, parts), 0);
-        for (size_t i = 0; i < PHASES; i++) {
-            double times =
-                fabs(parts[FIT_PARTS + i].energy_j - energies_j[i]) / parts[FIT_PARTS + i].within_j;
-
-            known++;
-            covered += times <= 1;
-            far += !(times <= 1.5);
-        }
-        free(fit);
-    }
-    print_message("covered %u of %u, far %u\n", covered, known, far);
-    assert_true(covered >= COVERED_LEAST * known / 100 && far == 0);
 }
 
 TEST(nothing_is_known_of_no_rows)
@@ -217,37 +180,4 @@ TEST(a_part_is_told_from_others_by_five_rows_more_than_parts)
         assert_true(count < 8 || parts[FIT_PARTS + 2].with == FIT_PARTS + 2);
         free(fit);
     }
-}
-
-/* Two parts that are nearly always together have as good as no power beside what does not depend on
- * them.
- */
-TEST(parts_without_power_are_as_sure_as_what_they_are_told_from)
-{
-    unsigned covered = 0;
-
-    for (uint64_t seed = 1; seed <= RUNS; seed++) {
-        struct random random = {seed};
-        struct fit *fit = new_fit();
-        struct fit_part parts[FIT_COLUMNS];
-        double energies_j[2] = {0};
-
-        for (unsigned i = 0; i < 60; i++) {
-            double threads = 1 + i % 4, error_j = random_between(&random, -1, 1);
-            double first_s = threads * random_between(&random, 0.0795, 0.0805);
-            const double x[] = {0, 0.1, first_s, 0.1 * threads - first_s};
-
-            fit_add(fit, x, NULL, COUNT_OF(x), 20 + 0.02 * threads + error_j);
-            energies_j[0] += 0.2 * first_s;
-            energies_j[1] += 0.2 * (0.1 * threads - first_s);
-        }
-        assert_int_equal(fit_solve(fit, 0.01, parts), 0);
-        for (size_t i = 0; i < 2; i++) {
-            covered += fabs(parts[FIT_PARTS + i].energy_j - energies_j[i]) <=
-                       parts[FIT_PARTS + i].within_j;
-        }
-        free(fit);
-    }
-    print_message("covered %u of %u\n", covered, 2 * RUNS);
-    assert_true(covered >= COVERED_LEAST * 2 * RUNS / 100);
 }

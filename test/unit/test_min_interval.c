@@ -10,9 +10,7 @@
 
 #include "apapi/live.h"
 #include "apapi/overflow.h"
-#include "apapi/record.h"
 #include "session/session.h"
-#include "session/trace.h"
 #include "simulation/sim_source.h"
 #include "unit/unit.h"
 
@@ -39,8 +37,7 @@ static struct sim_source source;
 static struct apapi_session *session;
 static struct apapi_live_page page;
 static struct apapi_measurement m;
-static struct trace *trace;
-static struct moments samples, pages[4], crossings, rows;
+static struct moments samples, pages[4], crossings;
 static uint64_t above;
 static uint64_t start_ns, stop_ns;
 static uint64_t begin_ns;               /* of the simulated time */
@@ -59,7 +56,6 @@ static void take_sample(const struct apapi_sample *sample, void *context)
 {
     (void)context;
     note(&samples, start_ns + sample->time_ns);
-    trace_sample(sample, trace);
     session_tell(session);
 }
 
@@ -115,8 +111,7 @@ static void make_history(uint64_t seed)
     }
 }
 
-/* @param file  of the trace */
-static void measure(uint64_t seed, uint64_t interval_ns, FILE *file)
+static void measure(uint64_t seed, uint64_t interval_ns)
 {
     const struct apapi_intervals intervals = {.default_ns = interval_ns};
     const struct apapi_session_config config = {.components = "c0",
@@ -127,27 +122,23 @@ static void measure(uint64_t seed, uint64_t interval_ns, FILE *file)
                                                 .on_live = take_page};
 
     memset(&page, 0, sizeof page);
-    samples.count = crossings.count = rows.count = above = 0;
+    samples.count = crossings.count = above = 0;
     for (size_t i = 0; i < COUNT_OF(pages); i++) {
         pages[i].count = 0;
     }
     make_history(seed);
     sim_clock_init(&sim, seed, begin_ns);
     sim_source_use(&source, &history, &sim);
-    trace = trace_create(file, "trace", NULL);
-    assert_non_null(trace);
     session = session_create(&config, &sim.base, NULL);
     assert_non_null(session);
     apapi_overflow_set(session, "c0:::E0", 0.01, APAPI_OVERFLOW_EVERY, take_crossing, NULL);
     apapi_overflow_set(session, "package", 0.01, APAPI_OVERFLOW_EVERY, take_crossing, NULL);
     apapi_overflow_set(session, "package", FINE_W, APAPI_OVERFLOW_ABOVE, take_level, NULL);
-    trace_next_run(trace);
     assert_int_equal(apapi_session_start(session, 0, NULL), 0);
     sim_clock_sleep(&sim, page.head.start_ns + RUN_NS);
     stop_ns = sim.running->now_ns;
     assert_int_equal(apapi_session_stop(session, NULL), 0);
     assert_int_equal(apapi_session_measurement(session, &m, NULL), 0);
-    assert_int_equal(trace_finish(trace, NULL), 0);
     apapi_session_destroy(session);
     assert_true(sim_clock_finish(&sim));
 }
@@ -170,79 +161,50 @@ static void assert_coarse(const struct moments *moments)
     }
 }
 
-static void read_trace(char *text)
-{
-    char *line = strchr(text, '\n');
-
-    for (line = line ? line + 1 : NULL; line && *line; line = strchr(line, '\n') + 1) {
-        assert_int_equal(strncmp(line, "1,", 2), 0);
-        note(&rows, start_ns + (uint64_t)(strtod(line + 2, NULL) * 1e9 + 0.5));
-    }
-}
-
 static void assert_mean(const char *what, double w)
 {
     fail_if(!isnan(w) && !(w > LEAST_W + 50 && w < FINE_W), "%s: %g W is no mean of 10 ms", what,
             w);
 }
 
-/* As it is written to the accounting file. */
-static void assert_record_is_coarse(void)
+static void assert_result_is_coarse(void)
 {
-    struct apapi_record record = {.id = APAPI_IDENTITY_UNKNOWN, .complete = true, .measurement = m};
-    CLEARED struct apapi_record copy = {.id = {.job = 0}};
-    const struct apapi_timeline *timeline =
-        &copy.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline;
-    const struct apapi_event_result *counter;
-    char *line = NULL;
+    const struct apapi_domain_result *package = &m.domains[APAPI_DOMAIN_PACKAGE];
+    const struct apapi_summary *counter = &m.components[0].events[0].summary;
+    const struct apapi_timeline *timeline = &package->timeline;
 
-    record.ending = APAPI_ENDING_UNKNOWN;
-    strcpy(record.id.node, "n1");
-    assert_int_equal(apapi_record_encode(&record, &line, NULL), 0);
-    assert_int_equal(apapi_record_decode(line, strlen(line), &copy, NULL), 0);
-    free(line);
     assert_true(timeline->bin_ns >= MIN_NS);
     for (size_t i = 0; i + 1 < timeline->count; i++) {
         assert_mean("a bin", apapi_timeline_power_w(timeline, i));
     }
-    counter = &copy.measurement.components[0].events[0];
-    assert_mean("the least power", counter->summary.min);
-    assert_mean("the greatest power", counter->summary.max);
-    assert_mean("the greatest power in 95 %", counter->summary.p95);
-    assert_mean("the package's least power",
-                copy.measurement.domains[APAPI_DOMAIN_PACKAGE].power_w.min);
-    assert_mean("the package's greatest power",
-                copy.measurement.domains[APAPI_DOMAIN_PACKAGE].power_w.max);
+    assert_mean("the least power", counter->min);
+    assert_mean("the greatest power", counter->max);
+    assert_mean("the greatest power in 95 %", counter->p95);
+    assert_mean("the package's least power", package->power_w.min);
+    assert_mean("the package's greatest power", package->power_w.max);
 }
 
 static void look_at_all(uint64_t seed, uint64_t interval_ns)
 {
-    char *text = NULL;
-    size_t size;
-
     begin_ns = 5000000 * MS + seed * 777777;
-    measure(seed, interval_ns, open_memstream(&text, &size));
-    read_trace(text);
-    free(text);
+    measure(seed, interval_ns);
     /* otherwise nothing is shown by this */
     assert_true(m.components[0].events[0].incidents.samples >= samples.count + 3);
     assert_true(
         fabs(m.components[0].events[0].total - (LEAST_W + MOST_W) / 2 * (double)RUN_NS / 1e9) < 1);
     assert_coarse(&samples);
-    assert_coarse(&rows);
     assert_coarse(&crossings);
     for (size_t i = 0; i < COUNT_OF(pages); i++) {
         assert_coarse(&pages[i]);
     }
     assert_int_equal(above, 0);
-    assert_record_is_coarse();
+    assert_result_is_coarse();
     apapi_measurement_clear(&m);
 }
 
 TEST(nothing_finer_leaves_a_session)
 {
     samples.output = "sample";
-    rows.output = "trace";
     crossings.output = "threshold";
     pages[0].output = pages[1].output = "live page, event";
     pages[2].output = pages[3].output = "live page, domain";
@@ -263,13 +225,9 @@ static void compare_uncertainties(uint64_t seed, uint64_t interval_ns)
     size_t count[2];
 
     for (int i = 0; i < 2; i++) {
-        char *text = NULL;
-        size_t size;
-
         falls = i;
         begin_ns = 5000000 * MS;
-        measure(seed, interval_ns, open_memstream(&text, &size));
-        free(text);
+        measure(seed, interval_ns);
         end_j[i] = m.components[0].events[0].uncertainty_j;
         count[i] = pages[0].count;
         apapi_measurement_clear(&m);

@@ -262,44 +262,6 @@ static double go_on(struct page_program *page, struct random *random)
 #define OBSERVED(name) TEST_WITH(name, make_observer, destroy_observer)
 #define SIMULATED(name) TEST_WITH(name, make_simulated_observer, destroy_observer)
 
-/*
- * Passes of the second region take 200 W for 10 us, and 20 W while they wait, which differs. No
- * single power describes that, and yet one would fit: what it says is wrong by most of the second
- * one's energy.
- */
-SIMULATED(a_region_that_waits_in_some_of_its_passes_is_as_sure_as_its_energy)
-{
-    struct page_program *page = new_crowded_page();
-    struct observed *program = new_observed(page);
-    struct random random = {1};
-    struct apapi_measurement m;
-    double true_j[2] = {0};
-
-    assert_int_equal(observe_add(observer, program), 0);
-    for (int i = 0; i < ROWS; i++) {
-        uint64_t short_ns = 50000, wait_ns = (uint64_t)(random_share(&random) * 100000);
-
-        simulated_ns += ROW_NS;
-        page->slots[0].own[1] += ROW_NS - short_ns - wait_ns;
-        page->slots[0].own[2] += short_ns + wait_ns;
-        page->slots[0].counts[1] += 5;
-        page->slots[0].counts[2] += 5;
-        true_j[0] += 100 * (double)(ROW_NS - short_ns - wait_ns) / 1e9;
-        true_j[1] += (200 * (double)short_ns + 20 * (double)wait_ns) / 1e9;
-        reading(true_j[0] + true_j[1]);
-    }
-    observe_remove(observer, program);
-    m = measured_j(true_j[0] + true_j[1]);
-    take_result(&m);
-    for (int i = 0; i < 2; i++) {
-        const struct apapi_region_energy *energy =
-            &find(i == 0 ? "r1" : "r2")->domains[APAPI_DOMAIN_PACKAGE];
-
-        assert_true(fabs(energy->energy_j - true_j[i]) <= energy->uncertainty_j);
-        assert_true(energy->uncertainty_j < true_j[0]);
-    }
-}
-
 SIMULATED(a_late_region_with_more_time_gets_a_power_of_its_own)
 {
     struct page_program *page = new_crowded_page();

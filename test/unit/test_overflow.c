@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Thresholds of whole sessions: handlers, several at once, changing and removing them in a run, and
- * handlers that hang. Also run under TSan.
+ * Handlers of thresholds of whole sessions, and those that hang. Also run under TSan. How often
+ * they are called, whatever is set, changed or removed in a run: test/history/crossings.c.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -69,20 +69,6 @@ static int steps(void)
 
 #define PREPARED(name) TEST_WITH(name, begin, clean_up)
 
-PREPARED(change_in_a_run)
-{
-    create("plain");
-    set(EVENT, 1e6, APAPI_OVERFLOW_EVERY, &told[0]);
-    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
-    await_more(&meters[PLAIN], 5);
-    assert_int_equal(atomic_load(&told[0].count), 0);
-    assert_int_equal(apapi_overflow_change(session, 0, STEP_J, NULL), 0);
-    await(&told[0].count, 5);
-    assert_fails(ERANGE, apapi_overflow_change(session, 0, STEP_J / 1e9, NULL));
-    assert_fails(EINVAL, apapi_overflow_change(session, 1, STEP_J, NULL));
-    halt();
-}
-
 /* A handler that hangs lets the other's crossings wait. */
 PREPARED(what_was_crossed_before_a_change_is_told)
 {
@@ -95,20 +81,6 @@ PREPARED(what_was_crossed_before_a_change_is_told)
     assert_int_equal(apapi_overflow_change(session, 1, 1e6, NULL), 0);
     atomic_store(&told[0].hang, false);
     await(&told[1].calls, 1);
-    halt();
-}
-
-PREPARED(what_is_set_in_a_run_counts_from_then_on)
-{
-    create("plain");
-    set(EVENT, 5 * STEP_J, APAPI_OVERFLOW_EVERY, &told[0]);
-    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
-    await_more(&meters[PLAIN], 8);
-    atomic_store(&told[1].hang, true);
-    set(EVENT, 5 * STEP_J, APAPI_OVERFLOW_EVERY, &told[1]);
-    await(&told[1].stuck, 1);
-    assert_true(told[1].latest.value - (double)told[1].latest.count * 5 * STEP_J >= 6 * STEP_J);
-    atomic_store(&told[1].hang, false);
     halt();
 }
 
@@ -179,30 +151,6 @@ PREPARED(nobody_waits_long_for_a_handler)
     assert_int_equal(atomic_load(&told[1].calls), 0);
     atomic_store(&told[0].hang, false);
     await(&told[0].returns, 1);
-}
-
-/* The one that is named first is open later, and feeds the domain from then on. */
-PREPARED(another_component_feeds_the_domain)
-{
-    int before, after, first, between;
-
-    meters[ODD].slow = true;
-    meters[ODD].domain = APAPI_DOMAIN_PACKAGE;
-    atomic_store(&meters[ODD].open_hangs, true);
-    create_and_start("odd:plain");
-    first = atomic_load(&meters[PLAIN].good);
-    set("package", 3 * STEP_J, APAPI_OVERFLOW_EVERY, &told[0]);
-    set("total", 3 * STEP_J, APAPI_OVERFLOW_EVERY, &told[1]);
-    between = atomic_load(&meters[PLAIN].good) - first; /* readings that only one may have seen */
-    await(&told[1].count, 10);
-    before = atomic_load(&told[0].count);
-    atomic_store(&meters[ODD].open_hangs, false);
-    await(&meters[ODD].reads, 30);
-    halt();
-    after = atomic_load(&meters[ODD].good) - 1;
-    assert_true(told[0].count >= before + after - 2);
-    assert_true(told[0].count <= steps() + after);
-    assert_true(told[0].count >= told[1].count && told[0].count <= told[1].count + between + 1);
 }
 
 static void end_thread(const struct apapi_overflow_crossing *crossing, void *user)
@@ -299,6 +247,9 @@ PREPARED(misuse)
         assert_refused(&bad, cases[i].error, cases[i].said);
     }
     assert_fails(EINVAL, apapi_overflow_add(NULL, &bad, NULL));
+    set(EVENT, 1, APAPI_OVERFLOW_EVERY, &told[0]);
+    assert_fails(ERANGE, apapi_overflow_change(session, 0, STEP_J / 1e9, NULL));
+    assert_fails(EINVAL, apapi_overflow_change(session, 1, STEP_J, NULL));
     assert_int_equal(apapi_overflow_remove(session, -1), -1);
     assert_int_equal(apapi_overflow_remove(session, 64), -1);
 }

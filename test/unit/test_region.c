@@ -9,57 +9,6 @@
 #include "unit/region_fixture.h"
 #include "unit/unit.h"
 
-static uint64_t own_ns(const struct page_program *page, const char *path)
-{
-    struct ticks_moment start = {page->head.start_ticks, page->head.start_ns};
-    struct ticks_moment now = ticks_moment_now(page->head.clock);
-    uint32_t node = *path ? node_of(page, path) : 0;
-    double ticks = 0;
-
-    for (uint32_t i = 0; i < page_thread_count(page); i++) {
-        ticks += (double)page->slots[i].own[node];
-    }
-    return (uint64_t)(ticks * ticks_length_ns(page->head.clock, start, now));
-}
-
-static void spend(uint64_t ns)
-{
-    uint64_t until_ns = clock_monotonic_ns() + ns;
-
-    while (clock_monotonic_ns() < until_ns) {
-    }
-}
-
-static void nested(void)
-{
-    for (int i = 0; i < 3; i++) {
-        CHECK(apapi_region_begin("outer") == 0);
-        for (int j = 0; j < 2; j++) {
-            CHECK(apapi_region_begin("inner") == 0);
-            spend(1000000);
-            CHECK(apapi_region_end("inner") == 0);
-        }
-        spend(1000000);
-        CHECK(apapi_region_end("outer") == 0);
-    }
-    CHECK(apapi_region_begin("inner") == 0);
-    CHECK(apapi_region_end("inner") == 0);
-}
-
-IN_STEP(regions_nest_and_add_up)
-{
-    const struct page_program *page = run_quiet_program(nested);
-
-    assert_int_equal(page_node_count(page), 4);
-    assert_int_equal(count_of_region(page, "outer"), 3);
-    assert_int_equal(count_of_region(page, "outer/inner"), 6);
-    assert_int_equal(count_of_region(page, "inner"), 1);
-    assert_true(own_ns(page, "outer/inner") >= 5990000);
-    assert_true(own_ns(page, "outer") >= 2990000);
-    assert_int_equal(page->head.ended, 1);
-    assert_int_equal(page->head.misuses, 0);
-}
-
 static void by_handle(void)
 {
     apapi_region a = apapi_region_handle("a"), b = apapi_region_handle("b");

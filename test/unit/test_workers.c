@@ -274,30 +274,6 @@ static void pull(void)
     await(&meters[ODD].opens, 2);
 }
 
-/* Open readers stay dead, as after a driver was reloaded. */
-PREPARED(a_source_is_reopened)
-{
-    start();
-    pull();
-    await(&meters[ODD].good, atomic_load(&meters[ODD].good) + 5);
-    halt();
-    assert_plain_is_whole();
-    assert_int_equal(atomic_load(&meters[ODD].opens), 2);
-    assert_int_equal(atomic_load(&meters[ODD].closes), 1);
-    assert_int_equal(m.components[1].outages, 1);
-    assert_true(m.components[1].outage_ns >= reopen_ns);
-    assert_string_equal(m.components[1].reason, "");
-    assert_int_equal(m.components[1].events[0].incidents.resets, 0);
-    assert_energy(&m.components[1].events[0], atomic_load(&meters[ODD].good) - 1);
-    assert_energy(&m.components[1].events[1], 2 * (atomic_load(&meters[ODD].good) - 1));
-    assert_true(m.domains[APAPI_DOMAIN_GPU].measured);
-    start_again();
-    await_more(&meters[ODD], 3);
-    halt();
-    assert_int_equal(m.components[1].outages, 0);
-    assert_true(m.components[1].measured);
-}
-
 /* The live page says so, too, as long as it fails. */
 PREPARED(a_source_that_fails_is_marked_on_the_live_page)
 {
