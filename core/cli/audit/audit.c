@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* apapi audit: what nodes have used beside what steps were given. */
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -315,25 +317,11 @@ static int audit_add_shares(struct audit *audit)
 
 /* --- figures that follow from a row ----------------------------------------------------------- */
 
-#define AUDIT_REASONS (AUDIT_GAP_KINDS + 8)
-#define TOLERANCE 0.001 /* of the energy or the time: less needs no explanation */
-
-/** A reason why not everything is accounted for. */
-struct audit_reason {
-    const char *text; /* "sampler down", "no record" */
-    double count;     /* 0: not known, or it does not matter */
-    double elapsed_s; /* [s]; NaN: not a time */
-    double energy_j;  /* [J]; NaN: not an energy */
-    int64_t until_ns; /* when it ended, instead of elapsed_s in a text; 0: not known */
-};
-
 struct audit_result {
     const double *energies; /* of the domains that add up, or of the node's meter */
     double closure_pct;     /* shares, idle and unattributed energy, of the meter's [%]; NaN */
     double unmeasured_s;
     double idle_w; /* NaN: not known */
-    struct audit_reason reasons[AUDIT_REASONS];
-    size_t reason_count;
 };
 
 static double audit_known(double value)
@@ -341,81 +329,110 @@ static double audit_known(double value)
     return isnan(value) ? 0 : value;
 }
 
-static double audit_closure(const double energies[ENERGIES])
+static struct audit_result audit_evaluate(const struct audit_row *row)
 {
-    return energies[METER_J] > 0
-               ? (audit_known(energies[SHARES_J]) + audit_known(energies[IDLE_J]) +
-                  audit_known(energies[UNATTRIBUTED_J])) /
-                     energies[METER_J] * 100
-               : NAN;
+    const double *numbers = row->numbers, *energies = row->energies[AUDIT_TOTAL];
+    double accounted_j;
+
+    if (isnan(energies[METER_J]) && !isnan(row->energies[AUDIT_NODE][METER_J])) {
+        energies = row->energies[AUDIT_NODE];
+    }
+    accounted_j = audit_known(energies[SHARES_J]) + audit_known(energies[IDLE_J]) +
+                  audit_known(energies[UNATTRIBUTED_J]);
+    return (struct audit_result){
+        .energies = energies,
+        .closure_pct = energies[METER_J] > 0 ? accounted_j / energies[METER_J] * 100 : NAN,
+        .unmeasured_s = fmax(numbers[EXPECTED_S] - numbers[MEASURED_S], 0),
+        .idle_w = numbers[IDLE_S] > 0 ? numbers[IDLE_SUM_J] / numbers[IDLE_S] : NAN};
 }
 
-static void audit_give(struct audit_result *result, struct audit_reason reason)
+/* --- why not everything is accounted for ------------------------------------------------------ */
+
+#define TOLERANCE 0.001 /* of the energy or the time: less needs no explanation */
+
+struct audit_reasons {
+    char text[1024]; /* "sampler down 19 min 59.0 s (2 times); meter reset 1" */
+};
+
+__attribute__((format(printf, 2, 3))) static void audit_give(struct audit_reasons *reasons,
+                                                             const char *format, ...)
 {
-    result->reasons[result->reason_count++] = reason;
+    size_t used = strlen(reasons->text);
+    va_list values;
+
+    used +=
+        (size_t)snprintf(reasons->text + used, sizeof reasons->text - used, "%s", used ? "; " : "");
+    if (used < sizeof reasons->text) {
+        va_start(values, format);
+        vsnprintf(reasons->text + used, sizeof reasons->text - used, format, values);
+        va_end(values);
+    }
+}
+
+static void audit_explain_late(const struct audit_row *row, struct audit_reasons *reasons)
+{
+    int64_t late_ns = (int64_t)(row->numbers[LATE_S] * NS_PER_S);
+    char until[TIMESTAMP_SIZE], amount[UNITS_SIZE];
+
+    if (row->day_ns) {
+        timestamp_format(until, sizeof until, row->day_ns + late_ns);
+        audit_give(reasons, "no node sampler before %.5s", until + strlen("2026-11-21T"));
+    } else {
+        units_duration(amount, sizeof amount, row->numbers[LATE_S]);
+        audit_give(reasons, "no node sampler yet %s", amount);
+    }
 }
 
 static void audit_explain_time(const struct audit *audit, const struct audit_row *row,
-                               struct audit_result *result)
+                               double unmeasured_s, struct audit_reasons *reasons)
 {
-    double rest_s = result->unmeasured_s, least_s = row->numbers[EXPECTED_S] * TOLERANCE;
-    double late_s = row->numbers[LATE_S];
+    const double *numbers = row->numbers;
+    double least_s = numbers[EXPECTED_S] * TOLERANCE;
+    char amount[UNITS_SIZE];
 
     for (size_t i = 0; i < row->gap_count; i++) {
         const struct audit_gaps *gaps = &row->gaps[i];
         const char *text = pool_text(&audit->texts, gaps->reason);
+        char times[32] = "";
 
-        audit_give(result, (struct audit_reason){*text ? text : "no reason given",
-                                                 (double)gaps->count, gaps->elapsed_s, NAN, 0});
-        rest_s -= gaps->elapsed_s;
+        if (gaps->count > 1) {
+            snprintf(times, sizeof times, " (%" PRIu64 " times)", gaps->count);
+        }
+        units_duration(amount, sizeof amount, gaps->elapsed_s);
+        audit_give(reasons, "%.100s %s%s", *text ? text : "no reason given", amount, times);
+        unmeasured_s -= gaps->elapsed_s;
     }
-    if (late_s > least_s) {
-        int64_t late_ns = (int64_t)(late_s * NS_PER_S);
-
-        audit_give(result, (struct audit_reason){"no node sampler yet", 0, late_s, NAN,
-                                                 row->day_ns ? row->day_ns + late_ns : 0});
-        rest_s -= late_s;
+    if (numbers[LATE_S] > least_s) {
+        audit_explain_late(row, reasons);
+        unmeasured_s -= numbers[LATE_S];
     }
-    if (rest_s > least_s) {
-        audit_give(result,
-                   (struct audit_reason){row->numbers[HOURS] == 0 ? "no hours" : "hours missing", 0,
-                                         rest_s, NAN, 0});
+    if (unmeasured_s > least_s) {
+        units_duration(amount, sizeof amount, unmeasured_s);
+        audit_give(reasons, "%s %s", numbers[HOURS] == 0 ? "no hours" : "hours missing", amount);
     }
-    if (row->numbers[RESETS] > 0) {
-        audit_give(result, (struct audit_reason){"meter reset", row->numbers[RESETS], NAN, NAN, 0});
+    if (numbers[RESETS] > 0) {
+        audit_give(reasons, "meter reset %.0f", numbers[RESETS]);
     }
 }
 
-static void audit_explain_energy(const struct audit_row *row, struct audit_result *result)
+static void audit_explain_energy(const struct audit_row *row, const double *energies,
+                                 struct audit_reasons *reasons)
 {
-    const double *energies = result->energies;
     double lacking_j = audit_known(energies[STEPS_J]) - audit_known(energies[SHARES_J]);
     double shareless = row->numbers[SHARELESS];
+    char amount[UNITS_SIZE];
 
     if (shareless > 0) {
-        audit_give(result, (struct audit_reason){"records without share", shareless, NAN, NAN, 0});
+        audit_give(reasons, "records without share %.0f", shareless);
     }
     if (row->numbers[HOURS] > 0 && fabs(lacking_j) > audit_known(energies[METER_J]) * TOLERANCE) {
-        audit_give(result, (struct audit_reason){lacking_j < 0   ? "records exceed hours"
-                                                 : shareless > 0 ? "not in records"
-                                                                 : "no record",
-                                                 0, NAN, fabs(lacking_j), 0});
+        units_quantity(amount, sizeof amount, fabs(lacking_j), "J");
+        audit_give(reasons, "%s %s",
+                   lacking_j < 0   ? "records exceed hours"
+                   : shareless > 0 ? "not in records"
+                                   : "no record",
+                   amount);
     }
-}
-
-static struct audit_result audit_evaluate(const struct audit *audit, const struct audit_row *row)
-{
-    bool by_node =
-        isnan(row->energies[AUDIT_TOTAL][METER_J]) && !isnan(row->energies[AUDIT_NODE][METER_J]);
-    const double *numbers = row->numbers;
-    struct audit_result result = {.energies = row->energies[by_node ? AUDIT_NODE : AUDIT_TOTAL]};
-
-    result.closure_pct = audit_closure(result.energies);
-    result.unmeasured_s = fmax(numbers[EXPECTED_S] - numbers[MEASURED_S], 0);
-    result.idle_w = numbers[IDLE_S] > 0 ? numbers[IDLE_SUM_J] / numbers[IDLE_S] : NAN;
-    audit_explain_time(audit, row, &result);
-    audit_explain_energy(row, &result);
-    return result;
 }
 
 /* --- the rows, the worst first ---------------------------------------------------------------- */
@@ -425,9 +442,9 @@ static double audit_percent(double value, double whole)
     return whole > 0 ? audit_known(value) / whole * 100 : 0;
 }
 
-static double audit_worse(const struct audit *audit, const struct audit_row *row)
+static double audit_worse(const struct audit_row *row)
 {
-    const struct audit_result result = audit_evaluate(audit, row);
+    const struct audit_result result = audit_evaluate(row);
     const double *energies = result.energies;
 
     return audit_percent(result.unmeasured_s, row->numbers[EXPECTED_S]) +
@@ -456,7 +473,7 @@ static int audit_settle(struct audit *audit)
     for (size_t i = 0; i < audit->row_count; i++) {
         struct audit_row *row = &audit->rows[i];
 
-        row->worse = audit_worse(audit, row);
+        row->worse = audit_worse(row);
         /* Of the present hour alone, nothing is said. */
         if (row->numbers[RECORDS] > 0 || row->numbers[HOURS] > 0) {
             audit->rows[kept++] = *row;
@@ -470,8 +487,6 @@ static int audit_settle(struct audit *audit)
 }
 
 /* --- a table, and CSV ------------------------------------------------------------------------ */
-
-#define REASONS_SIZE 1024
 
 static const struct table_column audit_columns[] = {
     {.key = "cluster"},
@@ -489,40 +504,16 @@ static const struct table_column audit_columns[] = {
     {.key = "records_without_share", .form = TABLE_COUNT},
     {.title = "what is missing", .key = "missing"}};
 
-static void audit_reason_text(const struct audit_reason *reason, char *text, size_t size)
-{
-    char amount[UNITS_SIZE] = "", times[32] = "", until[TIMESTAMP_SIZE];
-
-    if (reason->until_ns) {
-        timestamp_format(until, sizeof until, reason->until_ns);
-        snprintf(text, size, "no node sampler before %.5s", until + strlen("2026-11-21T"));
-        return;
-    }
-    if (!isnan(reason->energy_j)) {
-        units_quantity(amount, sizeof amount, reason->energy_j, "J");
-    } else if (!isnan(reason->elapsed_s)) {
-        units_duration(amount, sizeof amount, reason->elapsed_s);
-    } else {
-        snprintf(amount, sizeof amount, "%.0f", reason->count);
-    }
-    if (reason->count > 1 && !isnan(reason->elapsed_s)) {
-        snprintf(times, sizeof times, " (%.0f times)", reason->count);
-    }
-    snprintf(text, size, "%s %s%s", reason->text, amount, times);
-}
-
 /* @param day  "": a total */
 static void audit_put(const struct table *table, const struct audit *audit,
                       const struct audit_row *row, const char *day)
 {
-    const struct audit_result result = audit_evaluate(audit, row);
+    const struct audit_result result = audit_evaluate(row);
     const double *energies = result.energies;
-    char reasons[REASONS_SIZE] = "", one[160];
+    struct audit_reasons reasons = {""};
 
-    for (size_t i = 0, used = 0; i < result.reason_count; i++, used = strlen(reasons)) {
-        audit_reason_text(&result.reasons[i], one, sizeof one);
-        snprintf(reasons + used, sizeof reasons - used, "%s%s", i ? "; " : "", one);
-    }
+    audit_explain_time(audit, row, result.unmeasured_s, &reasons);
+    audit_explain_energy(row, energies, &reasons);
     table_put(table,
               (struct table_cell[]){
                   CELL_TEXT(*day ? pool_text(&audit->texts, row->cluster) : ""),
@@ -538,7 +529,7 @@ static void audit_put(const struct table *table, const struct audit *audit,
                   CELL(result.idle_w),
                   CELL(row->numbers[RECORDS]),
                   CELL(row->numbers[SHARELESS]),
-                  CELL_TEXT(reasons),
+                  CELL_TEXT(reasons.text),
               });
 }
 
