@@ -20,8 +20,14 @@ struct missing_search {
 
 /* --- names ---------------------------------------------------------------------------------- */
 
-int lacking_nodes(const char *list, uint32_t nodes, const struct namelist *own,
-                  struct namelist *lacking)
+/*
+ * Which nodes of a step have no record, by a list of `nodes` names that a record has. `own` have
+ * one, each once and sorted. Free `lacking` in any case.
+ * @return 1; 0: the list is not believed, as it is none, has another number of nodes, or not all of
+ *         `own`; -1 with ENOMEM
+ */
+static int lacking_nodes(const char *list, uint32_t nodes, const struct namelist *own,
+                         struct namelist *lacking)
 {
     struct namelist all = {0};
     int result = hostlist_names(list, &all) < 0 && errno == ENOMEM ? -1 : 0;

@@ -193,18 +193,6 @@ struct sum_gap_visitor {
 int sum_each_gap(const struct sum_store *store, const struct sum_entries *entries,
                  const struct sum_gap_visitor *visitor);
 
-/**
- * Which nodes of a step have no record.
- * @param list     of all its nodes, as a record has it; "": not known
- * @param nodes    how many these are
- * @param own      nodes that have a record, each once, sorted by namelist_sort()
- * @param lacking  result: the others, sorted; to be freed by namelist_free(), whatever is returned
- * @return 1; 0: the list is not believed, as it is none, has another number of nodes, or not all of
- *         `own`; -1 with ENOMEM.
- */
-int lacking_nodes(const char *list, uint32_t nodes, const struct namelist *own,
-                  struct namelist *lacking);
-
 /** The names of the nodes, sorted and unique. @return 0; -1 with errno ENOMEM. */
 int sum_nodes(const struct sum_entries *entries, struct namelist *nodes);
 

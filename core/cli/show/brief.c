@@ -16,7 +16,7 @@
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/show/forms.h"
-#include "cli/totals/row_fields.h"
+#include "cli/totals/totals.h"
 
 #define RECORDED_SHARE 0.99 /* of the job's time: with less, the rest is worth a word ... */
 #define RECORDED_S 2        /* ... if it is longer, as Slurm counts whole seconds [s] */

@@ -322,8 +322,6 @@ struct merging {
     struct step_report report;   /* its records */
     struct sum_store store;      /* when they ran */
     struct apapi_merge *merge;
-    struct apapi_identity listed; /* of the record with a list of nodes that began last */
-    int64_t listed_ns;            /* INT64_MIN: none has a list */
 };
 
 static int step_take(const struct apapi_record *record, const char *line, size_t size,
@@ -342,10 +340,6 @@ static int step_take(const struct apapi_record *record, const char *line, size_t
         return 0;
     } else if (!*first->name) {
         memcpy(first->name, id->name, sizeof first->name);
-    }
-    if (*id->nodelist && record->measurement.start_unix_ns > merging->listed_ns) {
-        merging->listed = *id;
-        merging->listed_ns = record->measurement.start_unix_ns;
     }
     step_report_keep(&merging->report, line, size);
     if (merging->report.error || sum_add(&merging->store, record, NULL)) {
@@ -385,9 +379,22 @@ static int by_arrival(const void *left, const void *right)
                    ((const struct sum_entry *)right)->piece);
 }
 
+/* If no list of nodes is given, that of the records is used. */
+static int expect_missing(const struct sum_gap *gap, void *merge)
+{
+    int result = 0;
+
+    for (size_t i = 0; i < gap->missing.count && result == 0; i++) {
+        result = apapi_merge_expect(merge, gap->missing.names[i]);
+    }
+    return result;
+}
+
 /* Add up the records that count, and forget the others. */
 static int merge_latest(struct merging *merging)
 {
+    const struct query *query = merging->query;
+    const struct sum_gap_visitor gaps = {NULL, true, expect_missing, merging->merge};
     struct sum_entries entries = {NULL, 0};
     struct step_report kept = {0};
     int result = choose_latest(merging, &entries);
@@ -402,33 +409,14 @@ static int merge_latest(struct merging *merging)
         step_report_keep(&kept, line, strlen(line));
         result = step_report_add(merging->merge, line);
     }
+    if (result == 0) {
+        result = query->nodes ? apapi_merge_expect(merging->merge, query->nodes)
+                              : sum_each_gap(&merging->store, &entries, &gaps);
+    }
     free(entries.list);
     step_report_clear(&merging->report);
     merging->report = kept;
     return result || kept.error ? -1 : 0;
-}
-
-/* If no list of nodes is given, that of the records is used. */
-static int await_listed(struct merging *merging)
-{
-    struct namelist own = {0}, lacking = {0};
-    struct sum_entries entries = {NULL, 0};
-    int result = 0;
-
-    if (*merging->listed.nodelist && merging->report.lines.count < merging->listed.nodes) {
-        result =
-            sum_gather(&merging->store, NULL, merging->store.piece_count, &entries) ||
-                    sum_nodes(&entries, &own)
-                ? -1
-                : lacking_nodes(merging->listed.nodelist, merging->listed.nodes, &own, &lacking);
-    }
-    if (result > 0) {
-        result = apapi_merge_expect(merging->merge, merging->listed.nodelist);
-    }
-    free(entries.list);
-    namelist_free(&own);
-    namelist_free(&lacking);
-    return result;
 }
 
 static int step_write(const struct merging *merging, enum config_format format)
@@ -461,8 +449,6 @@ static int step_print(struct merging *merging)
     }
     return command_end(query->command,
                        merge_latest(merging) ||
-                           (query->nodes ? apapi_merge_expect(merging->merge, query->nodes)
-                                         : await_listed(merging)) ||
                            apapi_merge_give_up(merging->merge, "no record in the files") ||
                            step_write(merging, merging->format));
 }
@@ -472,8 +458,7 @@ static int show_step(struct query *query, enum config_format format)
 {
     struct merging merging = {.query = query,
                               .format = format,
-                              .store.curveless = true,
-                              .listed_ns = INT64_MIN,
+                              .store = {.lists = true, .curveless = true},
                               .merge = apapi_merge_create()};
     int status = merging.merge ? records_read(query, step_take, &merging)
                                : command_fail(query->command, "no memory");
