@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/totals/rates.h"
+#include "cli/totals/totals.h"
 #include "config/config.h"
 #include "config/installed.h"
 #include "limit/limit.h"

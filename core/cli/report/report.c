@@ -15,7 +15,6 @@
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/records/input.h"
-#include "cli/totals/row_fields.h"
 #include "cli/totals/totals.h"
 #include "config/config.h"
 #include "index/index.h"
@@ -66,16 +65,14 @@ static const struct {
 
 /* Also the names of the fields. */
 static const char *const groups[] = {
-    [REPORT_GROUP_USER] = "user",           [REPORT_GROUP_ACCOUNT] = "account",
-    [REPORT_GROUP_PARTITION] = "partition", [REPORT_GROUP_QOS] = "qos",
-    [REPORT_GROUP_CLUSTER] = "cluster",     [REPORT_GROUP_DAY] = "day"};
+    [REPORT_USER] = "user", [REPORT_ACCOUNT] = "account", [REPORT_PARTITION] = "partition",
+    [REPORT_QOS] = "qos",   [REPORT_CLUSTER] = "cluster", [REPORT_DAY] = "day"};
 
 /* "job", "step", "node", or a list of what the jobs of a row have in common, "user,account". */
 static int set_by(void *target, const char *text, struct apapi_error *err)
 {
     struct report *report = target;
     struct report_ledger *ledger = &report->ledger;
-    enum report_group found[REPORT_GROUPS];
     bool has[REPORT_GROUPS + 1] = {false};
     size_t count = 0;
 
@@ -104,12 +101,11 @@ static int set_by(void *target, const char *text, struct apapi_error *err)
             return apapi_fail(err, EINVAL, "--by=%.40s: %s is listed twice", text, groups[group]);
         }
         has[group] = true;
-        found[count++] = (enum report_group)group;
+        ledger->groups[count++] = group;
         word += size;
     }
-    ledger->by = has[REPORT_GROUP_DAY] ? REPORT_BY_DAY : REPORT_BY_GROUP;
+    ledger->by = has[REPORT_DAY] ? REPORT_BY_DAY : REPORT_BY_GROUP;
     ledger->group_count = count;
-    memcpy(ledger->groups, found, count * sizeof *found);
     return 0;
 }
 

@@ -14,7 +14,7 @@
 #include "cli/command.h"
 #include "cli/records/input.h"
 #include "cli/steps/steps.h"
-#include "cli/totals/row_fields.h"
+#include "cli/totals/totals.h"
 #include "record/fields.h"
 #include "render/table.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/totals/row_fields.h"
+#include "cli/totals/totals.h"
 
 #include <errno.h>
 #include <math.h>

@@ -11,7 +11,6 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/command.h"
-#include "cli/totals/row_fields.h"
 #include "cli/totals/totals.h"
 #include "record/record.h"
 #include "sum/members.h"
