@@ -159,58 +159,43 @@ const char *folder_last_part(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static int check_owner(const char *path, const struct stat *status, struct apapi_error *err)
+/* @return the descriptor of such a file of the calling user's; -1: of no such one, it is closed */
+static int keep_own(int fd, mode_t type, const char *path, struct stat *status,
+                    struct apapi_error *err)
 {
-    if (status->st_uid != geteuid()) {
-        return apapi_fail(err, EPERM, "%s: belongs to user %u, not to user %u", path,
-                          (unsigned)status->st_uid, (unsigned)geteuid());
+    if (fd < 0 || fstat(fd, status) < 0) {
+        file_fail(path, err);
+    } else if ((status->st_mode & S_IFMT) != type) {
+        apapi_fail(err, EPERM, "%s: not a regular file", path);
+    } else if (status->st_uid != geteuid()) {
+        apapi_fail(err, EPERM, "%s: belongs to user %u, not to user %u", path,
+                   (unsigned)status->st_uid, (unsigned)geteuid());
+    } else {
+        return fd;
     }
-    return 0;
+    folder_close(fd);
+    return -1;
 }
 
 int folder_open_below(int parent, const char *path, struct apapi_error *err)
 {
+    const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    const char *name = folder_last_part(path);
     struct stat status;
-    int fd;
 
-    if (mkdirat(parent, folder_last_part(path), 0700) < 0 && errno != EEXIST) {
+    if (mkdirat(parent, name, 0700) < 0 && errno != EEXIST) {
         return file_fail(path, err);
     }
-    fd = openat(parent, folder_last_part(path), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &status) < 0) {
-        file_fail(path, err);
-        goto fail;
-    }
-    if (check_owner(path, &status, err) < 0) {
-        goto fail;
-    }
-    return fd;
-fail:
-    folder_close(fd);
-    return -1;
+    return keep_own(openat(parent, name, flags), S_IFDIR, path, &status, err);
 }
 
 int folder_open_file(int folder, const char *path, int flags, struct stat *status,
                      struct apapi_error *err)
 {
     const int safe = O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-    int fd = openat(folder, folder_last_part(path), flags | safe, 0600);
 
-    if (fd < 0 || fstat(fd, status) < 0) {
-        file_fail(path, err);
-        goto fail;
-    }
-    if (!S_ISREG(status->st_mode)) {
-        apapi_fail(err, EPERM, "%s: not a regular file", path);
-        goto fail;
-    }
-    if (check_owner(path, status, err) < 0) {
-        goto fail;
-    }
-    return fd;
-fail:
-    folder_close(fd);
-    return -1;
+    return keep_own(openat(folder, folder_last_part(path), flags | safe, 0600), S_IFREG, path,
+                    status, err);
 }
 
 bool folder_each(int above, const char *path, folder_visit_f visit, void *context)

@@ -23,8 +23,7 @@ struct flat {
     char letters[4 + 2 * ROWS_MAX];
 };
 
-/* --- the text of --help ------------------------------------------------------------------------
- */
+/* --- the text of --help ----------------------------------------------------------------------- */
 
 static void print_lines(const char *text, size_t column, FILE *out)
 {
@@ -85,8 +84,7 @@ void option_table_help(const struct option_table *table, FILE *out)
     fprintf(out, "  -h, --help, -V, --version\n%s", table->foot);
 }
 
-/* --- for completion ----------------------------------------------------------------------------
- */
+/* --- for completion --------------------------------------------------------------------------- */
 
 /* A line for each option: its letter, its name, what its argument is; "-": none. */
 static void option_table_list_rows(const struct option_row *row)
@@ -101,8 +99,7 @@ static void option_table_list_rows(const struct option_row *row)
     }
 }
 
-/* --- the command line --------------------------------------------------------------------------
- */
+/* --- the command line ------------------------------------------------------------------------- */
 
 static void flat_add_rows(struct flat *flat, const struct option_row *row, char *options)
 {

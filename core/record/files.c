@@ -45,17 +45,6 @@ static const struct {
 #undef TEXT
 };
 
-static int copy_nodes(struct filter *filter, const struct apapi_scan_filter *wanted)
-{
-    ssize_t count = wanted->nodes ? hostlist_names(wanted->nodes, &filter->nodes) : 1;
-
-    if (count == 0) {
-        errno = EINVAL;
-    }
-    namelist_sort(&filter->nodes);
-    return count > 0 ? 0 : -1;
-}
-
 /* A user may be named by number. */
 static uint32_t read_uid(const char *user)
 {
@@ -68,6 +57,7 @@ static uint32_t read_uid(const char *user)
 int filter_init(struct filter *filter, const struct apapi_scan_filter *wanted,
                 struct apapi_error *err)
 {
+    ssize_t listed = 1;
     bool failed;
 
     *filter = (struct filter){.from_ns = INT64_MIN, .to_ns = INT64_MAX, .uid = APAPI_UNKNOWN};
@@ -90,17 +80,16 @@ int filter_init(struct filter *filter, const struct apapi_scan_filter *wanted,
 
         filter->texts[i] = text ? strdup(text) : NULL;
         failed = failed || (text && !filter->texts[i]);
-        filter->limits = filter->limits || text;
     }
-    if (failed || copy_nodes(filter, wanted)) {
-        return !failed && errno == EINVAL
-                   ? apapi_fail(err, EINVAL, "'%.100s' is not a list of nodes like n[1-4]",
-                                wanted->nodes)
-                   : apapi_fail(err, ENOMEM, "no memory");
+    if (wanted->nodes) {
+        listed = hostlist_names(wanted->nodes, &filter->nodes);
+        namelist_sort(&filter->nodes);
     }
-    filter->limits = filter->limits || wanted->from_unix_ns || wanted->to_unix_ns ||
-                     filter->job_count > 0 || filter->nodes.count > 0;
-    return 0;
+    if (listed == 0 || (listed < 0 && errno == EINVAL)) {
+        return apapi_fail(err, EINVAL, "'%.100s' is not a list of nodes like n[1-4]",
+                          wanted->nodes);
+    }
+    return failed || listed < 0 ? apapi_fail(err, ENOMEM, "no memory") : 0;
 }
 
 void filter_free(struct filter *filter)
@@ -236,9 +225,9 @@ static bool may_want_job(const struct filter *filter, const struct head *head, c
 {
     static const char part[] = "_job\":"; /* "array_job", "het_job" */
     const char *value = NULL, *at = head->text;
-    size_t size = head_find(head, ",\"job\":", &value);
+    size_t size = filter->job_count ? head_find(head, ",\"job\":", &value) : 0;
 
-    if (filter->job_count == 0 || may_be_number(value, size, filter, true)) {
+    if (may_be_number(value, size, filter, true)) {
         return true;
     }
     while (filter->job_parts && (at = memmem(at, (size_t)(end - at), part, sizeof part - 1))) {
@@ -290,7 +279,7 @@ bool filter_may_want(const struct filter *filter, const char *line, size_t size)
     struct head head;
     bool wanted;
 
-    if (!filter->limits || !head_begin(&head, line, size)) {
+    if (!head_begin(&head, line, size)) {
         return true;
     }
     wanted = may_want_job(filter, &head, line + size) &&
@@ -319,8 +308,10 @@ static int lines_begin(struct lines *lines, int fd, uint64_t offset)
     return inflow_begin(&lines->inflow, fd, offset == 0);
 }
 
-static void scan_lines_make_room(struct lines *lines)
+static int scan_lines_fill(struct lines *lines)
 {
+    ssize_t got;
+
     if (lines->end - lines->begin > APAPI_SCAN_LINE_MAX) {
         lines->dropped += lines->end - lines->begin;
         lines->begin = lines->end;
@@ -330,13 +321,6 @@ static void scan_lines_make_room(struct lines *lines)
         lines->end -= lines->begin;
         lines->begin = 0;
     }
-}
-
-static int scan_lines_fill(struct lines *lines)
-{
-    ssize_t got;
-
-    scan_lines_make_room(lines);
     lines->searched = lines->end;
     got = inflow_read(&lines->inflow, lines->buffer + lines->end, CHUNK);
     if (got < 0) {

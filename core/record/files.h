@@ -15,7 +15,6 @@ enum { FILTER_CLUSTER, FILTER_USER, FILTER_ACCOUNT, FILTER_PARTITION, FILTER_TEX
 
 /** A struct apapi_scan_filter, prepared for many lines. */
 struct filter {
-    bool limits;            /* something is not wanted */
     int64_t from_ns, to_ns; /* INT64_MIN, INT64_MAX: no limit */
     uint32_t *jobs;         /* sorted */
     size_t job_count;

@@ -53,11 +53,6 @@ static void count_nodes(struct job_table *table)
     }
 }
 
-static double job_table_elapsed_s(const struct job_table *table)
-{
-    return (double)table->total.elapsed_ns / NS_PER_S;
-}
-
 static struct merge_domain job_table_domain(double energy_j, double uncertainty_j, double mean_w)
 {
     return (struct merge_domain){.energy_j = energy_j,
@@ -103,9 +98,9 @@ static void job_table_put_partial(const struct job_table *table, enum apapi_doma
 static double job_table_measured_pct(const struct job_table *table)
 {
     size_t nodes = table->nodes;
-    double share = apapi_job_measured(&table->total, nodes > table->total.job_nodes ? nodes : 0);
 
-    return floor(share * 1000 + 1e-6) / 10;
+    return coverage_pct(
+        apapi_job_measured(&table->total, nodes > table->total.job_nodes ? nodes : 0));
 }
 
 static int job_table_put_domains(const struct job_table *table)
@@ -139,7 +134,7 @@ static void put_measured(const struct job_table *table)
     if (isnan(measured_pct)) {
         return;
     }
-    units_duration(duration, sizeof(duration), job_table_elapsed_s(table));
+    units_duration(duration, sizeof(duration), (double)table->total.elapsed_ns / NS_PER_S);
     fprintf(table->out,
             "  measured %.1f %% of %zu node%s x %s; each moment of a node counts once\n",
             measured_pct, nodes, text_plural(nodes), duration);
@@ -189,19 +184,6 @@ static int job_table_put_names(const struct job_table *table, FILE *line)
     return names ? 0 : -1;
 }
 
-static int job_table_put_missing(const struct job_table *table)
-{
-    size_t missing = table->nodes - table->total.nodes;
-
-    if (table->missing.count > 0) {
-        return job_table_wrap(table, job_table_put_names);
-    }
-    if (missing > 0) {
-        fprintf(table->out, "  no record of %zu of the nodes\n", missing);
-    }
-    return 0;
-}
-
 static int job_table_put_incomplete(const struct job_table *table, FILE *line)
 {
     const char *step, *node;
@@ -240,7 +222,7 @@ static int job_table_put_all(const struct job_table *table)
     char job[64], duration[UNITS_SIZE];
 
     text_clean(job, sizeof(job), table->head->job ? table->head->job : "");
-    units_duration(duration, sizeof(duration), job_table_elapsed_s(table));
+    units_duration(duration, sizeof(duration), (double)table->total.elapsed_ns / NS_PER_S);
     fprintf(table->out, "apapi: job%s%s  %zu node%s  %zu step%s  %s", *job ? " " : "", job,
             table->nodes, text_plural(table->nodes), table->total.steps,
             text_plural(table->total.steps), duration);
@@ -256,8 +238,11 @@ static int job_table_put_all(const struct job_table *table)
                 text_plural(table->head->left_out));
     }
     if ((table->head->running_count > 0 && job_table_wrap(table, put_running) < 0) ||
-        job_table_put_missing(table) < 0) {
+        (table->missing.count > 0 && job_table_wrap(table, job_table_put_names) < 0)) {
         return -1;
+    }
+    if (table->missing.count == 0 && table->nodes > table->total.nodes) {
+        fprintf(table->out, "  no record of %zu of the nodes\n", table->nodes - table->total.nodes);
     }
     return table->total.incomplete > 0 ? job_table_wrap(table, job_table_put_incomplete) : 0;
 }

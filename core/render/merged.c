@@ -270,9 +270,9 @@ static void put_trust(struct json_writer *json, const struct apapi_merge *merge,
                       double uncertainty_j)
 {
     json_begin_object(json, "trust");
-    if (!isnan(merge->covered_pct.least)) {
-        json_put_number(json, "covered", merge->covered_pct.least / 100, JSON_MEASURED);
-        json_put_number(json, "covered_max", merge->covered_pct.most / 100, JSON_MEASURED);
+    if (!isnan(merge->covered.least)) {
+        json_put_number(json, "covered", merge->covered.least, JSON_MEASURED);
+        json_put_number(json, "covered_max", merge->covered.most, JSON_MEASURED);
         json_put_count(json, "samples", (uint64_t)merge->samples.least);
         json_put_count(json, "samples_max", (uint64_t)merge->samples.most);
     }

@@ -23,6 +23,7 @@ struct step_table {
     FILE *out;
     const struct apapi_table_head *head;
     const struct apapi_merge *merge;
+    bool brief; /* too short for a power */
     struct merge_result sum;
 };
 
@@ -69,12 +70,6 @@ static void table_put_share(const struct step_table *table)
 #define NODE_COLUMNS 24
 #define NODE_SIZE (APAPI_TEXT_SIZE + 64)
 
-/* Whether the step is too short for a power. */
-static bool table_domains_is_brief(const struct step_table *table)
-{
-    return window_is_longer(table->merge->window_ns, (double)table->merge->elapsed_ns);
-}
-
 static void collect_rows(struct table_rows *rows, const struct step_table *table)
 {
     const struct merge_result *sum = &table->sum;
@@ -88,7 +83,7 @@ static void collect_rows(struct table_rows *rows, const struct step_table *table
     }
     /* a percentile of several nodes' sum is not known */
     rows->columns = table->head->verbose && sum->recorded == 1 ? ROW_COLUMNS : ROW_P95;
-    table_rows_collect(rows, sum->domains, &sum->total, label, table_domains_is_brief(table));
+    table_rows_collect(rows, sum->domains, &sum->total, label, table->brief);
 }
 
 /* Domains that no node knows, although there are meters for them. */
@@ -118,7 +113,7 @@ static void put_meaning(const struct table_rows *rows, const struct step_table *
     for (size_t i = 0; i < rows->count; i++) {
         bin_ns = rows->rows[i].sum.bin_ns > bin_ns ? rows->rows[i].sum.bin_ns : bin_ns;
     }
-    if (table_domains_is_brief(table)) {
+    if (table->brief) {
         table_put_brief(table->merge->window_ns, table->out);
         return;
     }
@@ -143,13 +138,12 @@ static void put_meaning(const struct table_rows *rows, const struct step_table *
 
 static void put_footnotes(const struct table_rows *rows, const struct step_table *table)
 {
-    const struct merge_span *covered = &table->merge->covered_pct;
+    const struct merge_span *covered = &table->merge->covered;
     bool brackets = false;
 
     table_put_share(table);
     table_rows_put_coverage(
-        rows, covered->least == covered->most ? coverage_pct(covered->least / 100) : NAN,
-        table->out);
+        rows, covered->least == covered->most ? coverage_pct(covered->least) : NAN, table->out);
     put_unknown(table);
     for (size_t i = 0; i < rows->count; i++) {
         if (!rows->rows[i].is_total && rows->rows[i].sum.nodes < table->sum.recorded) {
@@ -237,12 +231,6 @@ static void collect_nodes(struct node_texts *nodes, const struct step_table *tab
     }
 }
 
-/* Rounded down: 100.0 % means that nothing is missing. */
-static double floor_pct(double pct)
-{
-    return floor(pct * 10 + 1e-6) / 10;
-}
-
 static void format_span(char *text, size_t size, double least, double most, int decimals)
 {
     if (least < most) {
@@ -254,7 +242,7 @@ static void format_span(char *text, size_t size, double least, double most, int 
 
 static void format_coverage(char *text, size_t size, const struct step_table *table)
 {
-    const struct merge_span *covered = &table->merge->covered_pct;
+    const struct merge_span *covered = &table->merge->covered;
     const struct merge_span *samples = &table->merge->samples;
     char shares[64];
     char counts[64];
@@ -263,7 +251,8 @@ static void format_coverage(char *text, size_t size, const struct step_table *ta
     if (isnan(covered->most)) {
         return;
     }
-    format_span(shares, sizeof(shares), floor_pct(covered->least), floor_pct(covered->most), 1);
+    format_span(shares, sizeof(shares), coverage_pct(covered->least), coverage_pct(covered->most),
+                1);
     format_span(counts, sizeof(counts), samples->least, samples->most, 0);
     snprintf(text, size, "covered %s %%, %s sample%s%s", shares, counts,
              samples->most == 1 ? "" : "s", table->sum.recorded > 1 ? " per node" : "");
@@ -797,7 +786,10 @@ static int table_put_all(const struct step_table *table)
 int apapi_table_format(const struct apapi_merge *merge, const struct apapi_table_head *head,
                        char **text, struct apapi_error *err)
 {
-    struct step_table table = {.head = head, .merge = merge};
+    struct step_table table = {.head = head,
+                               .merge = merge,
+                               .brief =
+                                   window_is_longer(merge->window_ns, (double)merge->elapsed_ns)};
     char *result = NULL;
     size_t size;
 

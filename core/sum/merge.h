@@ -123,8 +123,8 @@ struct apapi_merge {
     uint64_t elapsed_ns;                /* the longest; 0 without records */
     uint64_t window_ns;                 /* the shortest time that has a power; 0: not known */
     const struct merge_node *latest;
-    uint64_t late_ns; /* of the latest node */
-    struct merge_span covered_pct, samples;
+    uint64_t late_ns;                   /* of the latest node */
+    struct merge_span covered, samples; /* covered: share of the time, 0..1 */
     struct apapi_incidents incidents;
     uint64_t missed;
     struct merge_domain_sum domains[APAPI_DOMAINS];

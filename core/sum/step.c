@@ -417,7 +417,7 @@ static void merge_add_trust(struct apapi_merge *merge, const struct apapi_measur
     merge->cpu_ns += m->cpu_ns;
     merge->window_ns = window_shorter_ns(merge->window_ns, window_shortest_ns(m));
     if (m->component_count > 0 && !isnan(m->covered)) {
-        widen(&merge->covered_pct, m->covered * 100);
+        widen(&merge->covered, m->covered);
         widen(&merge->samples, (double)one.samples);
     }
     if (m->elapsed_ns > merge->elapsed_ns) {
@@ -672,7 +672,7 @@ struct apapi_merge *apapi_merge_create(void)
 
     if (merge) {
         merge->store.curveless = true;
-        merge->covered_pct = SPAN_NONE;
+        merge->covered = SPAN_NONE;
         merge->samples = SPAN_NONE;
     }
     return merge;
