@@ -10,7 +10,7 @@
 #include "node/share_page.h"
 #include "node/shares.h"
 #include "record/hour.h"
-#include "unit/unit.h"
+#include "unit/near.h"
 
 #define PACKAGE APAPI_DOMAIN_PACKAGE
 #define V1_CPU "/sys/fs/cgroup/cpuacct/slurm_n1"
@@ -207,12 +207,6 @@ static inline struct share_row row_of(uint32_t job, const char *step)
 
     assert_int_equal(share_page_look(&key, &found), 0);
     return found.row;
-}
-
-static inline void assert_near(double value, double wanted)
-{
-    fail_if(!(fabs(value - wanted) <= 1e-6 * (1 + fabs(wanted))), "%g instead of %g", value,
-            wanted);
 }
 
 static inline int keep_hour(const struct hour *hour, void *context)

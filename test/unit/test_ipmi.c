@@ -73,12 +73,9 @@ PREPARED(password)
         const char *text, *password;
     } cases[] = {
         {"secret\n", "secret"},
-        {"secret", "secret"},
         {"secret\r\nmore\n", "secret"},
         {" with blanks \n", " with blanks "},
         {"", ""},
-        {"\n", ""},
-        {"twenty characters..!\n", "twenty characters..!"},
         {"twenty characters..!", "twenty characters..!"},
     };
 
@@ -213,52 +210,23 @@ TEST(whole_names)
     }
 }
 
-#define BOARD IPMI_ENTITY_ID_SYSTEM_BOARD
-#define SUPPLY IPMI_ENTITY_ID_POWER_SUPPLY
-#define CPU IPMI_ENTITY_ID_PROCESSOR
-#define W APAPI_KIND_POWER
-#define C APAPI_KIND_TEMPERATURE
-#define SENSORS 9
-
-static const struct {
-    const char *name;
-    enum apapi_kind kind;
-    uint8_t entity;
-} server[SENSORS] = {
-    {"Temp", C, CPU},           {"Temp", C, CPU},        {"Inlet Temp", C, BOARD},
-    {"Exhaust Temp", C, BOARD}, {"PS1 In,W", W, SUPPLY}, {"Pwr Consumption", W, BOARD},
-    {"Planar", W, BOARD},       {"Fans", W, BOARD},      {"T\xe9mp*", C, CPU},
-};
-
-static void fill_server(struct ipmi_sensors *sensors)
-{
-    sensors->list = calloc(SENSORS, sizeof *sensors->list);
-    assert_non_null(sensors->list);
-    sensors->count = SENSORS;
-    for (size_t i = 0; i < SENSORS; i++) {
-        strcpy(sensors->list[i].name, server[i].name);
-        sensors->list[i].kind = server[i].kind;
-        sensors->list[i].entity = server[i].entity;
-    }
-}
-
 TEST(wanted_sensor_is_not_there)
 {
-    struct ipmi_sensors sensors = {NULL, 0, 0};
+    struct ipmi_sensor list[] = {{.name = "Inlet Temp", .kind = APAPI_KIND_TEMPERATURE},
+                                 {.name = "PS1 In,W", .kind = APAPI_KIND_POWER},
+                                 {.name = "Pwr Consumption", .kind = APAPI_KIND_POWER}};
+    struct ipmi_sensors sensors = {.list = list, .count = COUNT_OF(list)};
     struct apapi_error err = {""};
 
-    fill_server(&sensors);
     assert_fails(EINVAL, ipmi_sensors_name_events(&sensors, "Inlet Temp", &err));
     assert_string_equal(err.text,
                         "system_power is 'Inlet Temp', expected dcmi or a power sensor of this "
-                        "BMC: 'PS1 In,W', 'Pwr Consumption', 'Planar', 'Fans'");
+                        "BMC: 'PS1 In,W', 'Pwr Consumption'");
     sensors.count = 0;
     assert_int_equal(ipmi_sensors_name_events(&sensors, "X", &err), -1);
     assert_string_equal(
         err.text, "system_power is 'X', expected dcmi or a power sensor of this BMC: it has none");
     assert_int_equal(ipmi_sensors_name_events(&sensors, "", &err), 0);
-    sensors.count = SENSORS;
-    ipmi_sensors_clear(&sensors);
 }
 
 PREPARED(no_device)

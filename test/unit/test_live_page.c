@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The layout of the live page, which programs are compiled for, and slots that are never seen half.
+/*
+ * The live page: slots that are never seen half; files of pages, who may read and change them,
+ * where they may be and how long they are there.
  */
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/magic.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
+#include <sys/mount.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
 
+#include "apapi/live.h"
 #include "base/shared_page.h"
+#include "sampler/livefile.h"
 #include "session/live.h"
-#include "unit/livefile_fixture.h"
+#include "unit/temporary.h"
 
 /* test/abi/libapapi.layout has where the members are; other numbers are another version. */
 _Static_assert(APAPI_LIVE_STARTING == 0 && APAPI_LIVE_RUNNING == 1 && APAPI_LIVE_ENDED == 2,
@@ -131,6 +142,78 @@ TEST(slots_are_read_whole_while_they_are_written)
     }
 }
 
+/* --- files of pages --------------------------------------------------------------------------- */
+
+#define USER 4711
+#define OTHER 4712
+
+static struct step step;
+static char live_dir[PATH_MAX];
+
+static struct livefile live;
+
+static struct apapi_error err;
+
+static void make_live(void)
+{
+    make_base_below("/dev/shm");
+    assert_int_equal(chmod(base, 0755), 0);
+    memset(&step, 0, sizeof step);
+    step.id = APAPI_IDENTITY_UNKNOWN;
+    step.id.job = 4711;
+    step.id.uid = geteuid() == 0 ? USER : geteuid();
+    strcpy(step.id.step, "0");
+    strcpy(step.id.node, "n1");
+    snprintf(live_dir, sizeof live_dir, "%s/live", base);
+    step.config.live_dir = live_dir;
+    live = LIVEFILE_NONE;
+    err.text[0] = '\0';
+}
+
+static void remove_live(void)
+{
+    livefile_close(&live);
+    remove_base();
+}
+
+/* The part of a session. */
+static void publish(struct livefile *file)
+{
+    fail_if(livefile_create(file, &step, &err), "%s", err.text);
+    live_page_init(file->page);
+    fail_if(livefile_publish(file, &step, &err), "%s", err.text);
+}
+
+static int count_page(const struct apapi_live_page *page, void *jobs)
+{
+    size_t length = strlen(jobs);
+
+    snprintf((char *)jobs + length, 256 - length, "%.*s/%u.%.*s ", (int)sizeof page->head.node,
+             page->head.node, page->head.job, (int)sizeof page->head.step, page->head.step);
+    return 0;
+}
+
+/* A path below the folder of the step's user, which lives as long as those of in_base(). */
+static const char *in_pages(const char *name)
+{
+    char below[128];
+
+    snprintf(below, sizeof below, "live/n1/%u/%s", step.id.uid, name);
+    return in_base(below);
+}
+
+/* @return the pages that a scan hands over: "n1/4711.0 ". */
+static const char *scan(struct apapi_live_counts *counts)
+{
+    static char jobs[256];
+
+    jobs[0] = '\0';
+    fail_if(apapi_live_scan(live_dir, count_page, jobs, counts, &err), "%s", err.text);
+    return jobs;
+}
+
+#define LIVE(name) TEST_WITH(name, make_live, remove_live)
+
 /* --- finding pages ---------------------------------------------------------------------------- */
 
 LIVE(the_environment_names_it)
@@ -240,4 +323,205 @@ LIVE(a_link_to_a_node_is_not_followed)
     assert_int_equal(symlink(in_base("live/n1"), in_base("live/n2")), 0);
     assert_string_equal(scan(&counts), "n1/4711.0 ");
     assert_int_equal(counts.pages, 1);
+}
+
+static bool is_there(const char *name)
+{
+    struct stat status;
+
+    return lstat(in_pages(name), &status) == 0;
+}
+
+/* Simulate the end of a process. */
+static void die(struct livefile *file)
+{
+    close(file->file);
+    file->file = -1;
+    file->path[0] = '\0';
+    livefile_close(file);
+}
+
+static int lock_for_reading(void)
+{
+    struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+    int file = open(in_pages("4711.0"), O_RDONLY | O_CLOEXEC);
+
+    return file >= 0 && fcntl(file, F_OFD_SETLK, &lock) == 0 ? 1 : 0;
+}
+
+LIVE(its_user_cannot_make_it_look_dead_or_alive)
+{
+    struct apapi_live_counts counts;
+    struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+    int file;
+
+    needs_root();
+    publish(&live);
+    assert_int_equal(as_user(USER, lock_for_reading), 0);
+    file = open(in_pages("4711.0"), O_RDONLY | O_CLOEXEC);
+    die(&live);
+    assert_int_equal(fcntl(file, F_OFD_SETLK, &lock), 0);
+    assert_string_equal(scan(&counts), "");
+    assert_int_equal(counts.dead, 1);
+    step.id.job++;
+    publish(&live);
+    assert_false(is_there("4711.0")); /* his lock does not keep it */
+    close(file);
+}
+
+LIVE(nobody_sees_it_before_it_is_whole)
+{
+    struct apapi_live_counts counts;
+
+    assert_int_equal(livefile_create(&live, &step, &err), 0);
+    assert_string_equal(scan(&counts), "");
+    assert_int_equal(counts.broken + counts.dead, 0);
+    live_page_init(live.page);
+    assert_int_equal(livefile_publish(&live, &step, &err), 0);
+    assert_string_equal(scan(&counts), "n1/4711.0 ");
+}
+
+LIVE(the_next_one_sweeps_up_what_a_dead_one_has_left)
+{
+    struct livefile dead, alive;
+    struct apapi_live_counts counts;
+
+    publish(&alive);
+    step.id.job = 4712;
+    publish(&dead);
+    die(&dead);
+    assert_fails(ESTALE, apapi_live_open(in_pages("4712.0"), &err));
+    assert_string_equal(scan(&counts), "n1/4711.0 ");
+    assert_int_equal(counts.dead, 1);
+    step.id.job = 4713;
+    publish(&live);
+    assert_false(is_there("4712.0"));
+    assert_string_equal(scan(&counts), "n1/4711.0 n1/4713.0 ");
+    assert_int_equal(counts.dead, 0);
+    livefile_close(&alive);
+}
+
+/* A requeued job has the same steps again. */
+LIVE(the_same_step_again)
+{
+    struct livefile first, second;
+
+    publish(&first);
+    assert_int_equal(livefile_create(&second, &step, &err), 0);
+    live_page_init(second.page);
+    assert_fails(EEXIST, livefile_publish(&second, &step, &err));
+    die(&first);
+    assert_int_equal(livefile_publish(&second, &step, &err), 0);
+    livefile_close(&second);
+    assert_false(is_there("4711.0"));
+}
+
+/* Another one's page under our name is not ours to take away. */
+LIVE(only_its_own_page_is_withdrawn)
+{
+    struct livefile again;
+
+    publish(&live);
+    assert_int_equal(unlink(in_pages("4711.0")), 0);
+    publish(&again);
+    livefile_close(&live);
+    assert_true(is_there("4711.0"));
+    livefile_close(&again);
+}
+
+/* A file in the sampler's way is left alone, and it has no page. */
+static void assert_refused(int error, const char *part)
+{
+    assert_fails_with(error, part, livefile_create(&live, &step, &why));
+    assert_null(live.page);
+}
+
+LIVE(folders_that_others_can_change_are_refused)
+{
+    assert_int_equal(mkdir(in_base("live"), 0755) | chmod(in_base("live"), 0775), 0);
+    assert_refused(EPERM, "others than root can change");
+    assert_int_equal(chmod(in_base("live"), 01777), 0);
+    assert_refused(EPERM, "others than root can change");
+    assert_int_equal(chmod(in_base("live"), 0755) | mkdir(in_base("live/n1"), 0755) |
+                         chmod(in_base("live/n1"), 0757),
+                     0);
+    assert_refused(EPERM, "others than root can change");
+    assert_int_equal(chmod(in_base("live/n1"), 0755) | chmod(base, 0777), 0);
+    assert_refused(EPERM, "or above it");
+    assert_int_equal(chmod(base, 01777), 0); /* like /dev/shm */
+    publish(&live);
+}
+
+LIVE(folders_of_others_are_refused)
+{
+    needs_root();
+    assert_int_equal(mkdir(in_base("live"), 0755) | chown(in_base("live"), OTHER, OTHER), 0);
+    assert_refused(EPERM, "others than root can change");
+    assert_int_equal(chown(in_base("live"), 0, 0) | mkdir(in_base("live/n1"), 0755) |
+                         chown(in_base("live/n1"), OTHER, OTHER),
+                     0);
+    assert_refused(EPERM, "belongs to user");
+    assert_int_equal(rmdir(in_base("live/n1")) | symlink(base, in_base("live/n1")), 0);
+    assert_refused(ENOTDIR, "n1");
+    assert_int_equal(unlink(in_base("live/n1")) | rmdir(in_base("live")) |
+                         symlink("/tmp", in_base("live")) | lchown(in_base("live"), OTHER, OTHER),
+                     0);
+    assert_refused(ELOOP, "a link that ordinary users may have made");
+}
+
+LIVE(names_that_lead_elsewhere_are_refused)
+{
+    strcpy(step.id.node, "../n1");
+    assert_refused(EINVAL, "../n1");
+    strcpy(step.id.node, "n1");
+    strcpy(step.id.step, "0/../../x");
+    assert_int_equal(livefile_create(&live, &step, &err), 0);
+    assert_fails(EINVAL, livefile_publish(&live, &step, &err));
+}
+
+LIVE(a_disk_is_refused)
+{
+    struct statfs status;
+
+    if (statfs("/var", &status) || status.f_type == TMPFS_MAGIC) {
+        skip_because("/var is a tmpfs");
+    }
+    needs_root();
+    snprintf(live_dir, sizeof live_dir, "/var/apapi-test-%ld", (long)getpid());
+    assert_refused(EMEDIUMTYPE, "not on a memory file system");
+    rmdir(live_dir);
+}
+
+/* Pages that have ended, and that their user still holds, until there are no more; in a process
+ * with mounts of its own. */
+static int try_hoarding(void)
+{
+    enum { SIZE = 4 << 20, PAGES = SIZE / sizeof(struct apapi_live_page) };
+    struct livefile held[PAGES];
+    struct statfs status;
+    int count = 0;
+
+    if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+        mount("small", base, "tmpfs", 0, "size=4m,mode=755")) {
+        return 77;
+    }
+    while (count < PAGES && livefile_create(&held[count], &step, &err) == 0) {
+        count++;
+    }
+    if (count < PAGES / 2 || count == PAGES || errno != ENOSPC || statfs(base, &status)) {
+        return 1;
+    }
+    return status.f_bavail * (uint64_t)status.f_bsize >= SIZE / 10 ? 0 : 2;
+}
+
+LIVE(ended_pages_that_stay_mapped_leave_a_tenth_free)
+{
+    int result;
+
+    needs_root();
+    result = as_user(0, try_hoarding);
+    if (result == 77) {
+        skip_because("no mount namespaces here");
+    }
+    assert_int_equal(result, 0);
 }

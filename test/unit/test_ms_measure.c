@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* libms_common_apapi: measurements as its programs make them, of counters that the test moves. */
-#include <dirent.h>
 #include <pthread.h>
 #include <time.h>
 
@@ -66,56 +65,7 @@ static void stop(void)
     ms_fini_measurement(system_of_test);
 }
 
-static void check_energy(double package_j, double dram_j)
-{
-    assert_true(fabs(cpu_energy_total_pkg(list, 0) - package_j * 1000) < 1e-6);
-    assert_true(fabs(cpu_energy_total_dram(list, 0) - dram_j * 1000) < 1e-6);
-    assert_true(cpu_energy_total_pkg(list, 1) == 0);
-}
-
 #define WITH_TREE(name) TEST_WITH(name, measure_make_tree, measure_remove_tree)
-
-/* @return the entries of a folder */
-static int count_in(const char *folder)
-{
-    DIR *dir = opendir(folder);
-    int count = 0;
-
-    assert_non_null(dir);
-    while (readdir(dir)) {
-        count++;
-    }
-    closedir(dir);
-    return count;
-}
-
-WITH_TREE(other_intervals_and_systems_leave_nothing)
-{
-    int descriptors = 0;
-
-    for (int i = 0; i < 20; i++) {
-        open_all();
-        ms_set_timer(list, MS_CPU, 0, 7000000, 1);
-        ms_init_measurement(system_of_test, list, MS_CPU);
-        ms_start_measurement(system_of_test);
-        move_to(0.001, 0.001);
-        close_all(); /* while it runs */
-        descriptors = i == 0 ? count_in("/proc/self/fd") : descriptors;
-        move_to(0, 0);
-    }
-    assert_int_equal(count_in("/proc/self/fd"), descriptors);
-}
-
-WITH_TREE(only_what_is_flagged)
-{
-    open_all();
-    ms_init_measurement(system_of_test, list, MS_GPU);
-    ms_start_measurement(system_of_test);
-    move_to(0.003, 0.003);
-    stop();
-    check_energy(0, 0);
-    close_all();
-}
 
 WITH_TREE(list_that_is_freed_meanwhile)
 {

@@ -11,7 +11,6 @@
 #include "unit/step_fixture.h"
 
 #define TOKEN "0123456789abcdef0123456789abcdef"
-#define OTHER "0123456789abcdef0123456789abcdeF"
 
 static struct parts parts;
 static struct apapi_record batch; /* of the batch step */
@@ -106,15 +105,6 @@ PREPARED(a_single_record_is_no_table)
     assert_null(parts_table(&parts, 1, "n1"));
     assert_null(parts_table(&parts, 0, ""));
     assert_table_says(2, "n[1-2]", "measured 50.0 % of 2 nodes");
-}
-
-PREPARED(without_the_token_nothing_changes)
-{
-    open_forward(OTHER);
-    pass_on_step("0", "n1", 17, 0);
-    deliver();
-    assert_int_equal(parts.count + parts.lines, 0);
-    assert_int_equal(parts.receiver.refused.foreign, 1);
 }
 
 /* salloc does not know its job before. */

@@ -106,11 +106,6 @@ TEST(a_sum_has_all_energy_wherever_its_parts_begin)
 
 static struct apapi_histogram histogram;
 
-static double uniform(double least, double greatest)
-{
-    return least + (greatest - least) * drand48();
-}
-
 static double decades(double least, double greatest)
 {
     return least * pow(greatest / least, drand48());
@@ -119,11 +114,6 @@ static double decades(double least, double greatest)
 static double normal(double mean, double deviation)
 {
     return mean + deviation * sqrt(-2 * log(1 - drand48())) * cos(2 * M_PI * drand48());
-}
-
-static double constant(void)
-{
-    return 137.5;
 }
 
 static double idle_and_busy(void)
@@ -136,13 +126,7 @@ static double spikes_over_twelve_decades(void)
     return drand48() < 0.97 ? normal(210, 20) : decades(1e-4, 1e8);
 }
 
-static double half_zeros(void)
-{
-    return drand48() < 0.5 ? 0 : uniform(20, 90);
-}
-
-static double (*const distributions[])(void) = {constant, idle_and_busy, half_zeros,
-                                                spikes_over_twelve_decades};
+static double (*const distributions[])(void) = {idle_and_busy, spikes_over_twelve_decades};
 
 static int by_value(const void *left, const void *right)
 {
@@ -178,19 +162,6 @@ TEST(p95_is_right_within_one_percent)
             fail_msg("%zu: %.9g instead of %.9g", d, apapi_histogram_p95(&histogram), exact);
         }
     }
-}
-
-/* 100 W for 94 s and 400 W for 6 s: p95 is 400 W; for 95 s and 5 s it is 100 W. */
-TEST(p95_is_weighted_by_time)
-{
-    apapi_histogram_clear(&histogram);
-    apapi_histogram_add(&histogram, 100, 94);
-    apapi_histogram_add(&histogram, 400, 6);
-    assert_within(apapi_histogram_p95(&histogram), 400, LIMIT);
-    apapi_histogram_clear(&histogram);
-    apapi_histogram_add(&histogram, 100, 95);
-    apapi_histogram_add(&histogram, 400, 5);
-    assert_within(apapi_histogram_p95(&histogram), 100, LIMIT);
 }
 
 /* Exactly 95 % at the lower of two values in one octave, as the counts of the bins are rounded. */

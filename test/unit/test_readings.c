@@ -409,18 +409,6 @@ static void assert_goes_on(uint64_t raw)
             plain->events[0].total, (double)raw * 1e-6);
 }
 
-PREPARED(a_step_does_not_open_the_meter)
-{
-    node_begin();
-    start_step();
-    await(&node.asked, 3);
-    halt();
-    assert_int_equal(atomic_load(&meters[PLAIN].opens), 0);
-    assert_string_equal(m.components[0].source, "fake plain, node sampler");
-    /* the first one was to see whether it answers */
-    assert_energy(&m.components[0].events[0], atomic_load(&node.asked) - 2);
-}
-
 /* The same counter, as the step reads it itself from then on. */
 PREPARED(a_step_goes_on_where_the_node_sampler_ended)
 {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/random.h"
 #include "measure/share.h"
-#include "unit/unit.h"
+#include "unit/near.h"
 
 #define PACKAGE APAPI_DOMAIN_PACKAGE
 #define DRAM APAPI_DOMAIN_DRAM
 #define GPU APAPI_DOMAIN_GPU
 #define NODE APAPI_DOMAIN_NODE
-#define ALMOST 1e-9
 
 static struct share_interval interval_of(double seconds)
 {
@@ -37,7 +36,7 @@ static void assert_closed(const struct share_totals *totals)
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         double sum_j = totals->steps_j[d] + totals->idle_j[d] + totals->unattributed_j[d];
 
-        assert_true(fabs(sum_j - totals->energy_j[d]) <= ALMOST * totals->energy_j[d]);
+        assert_true(fabs(sum_j - totals->energy_j[d]) <= 1e-9 * totals->energy_j[d]);
     }
 }
 
@@ -69,12 +68,12 @@ DIVIDED(dynamic_energy_goes_by_cpu_time)
     interval.energy_j[DRAM] = 20; /* its idle power is not known */
     interval.cpu_s = 5;           /* one second is of daemons */
     divide("cpu-time", SHARE_IDLE_APART, steps, 2);
-    assert_true(fabs(steps[0].energy_j[PACKAGE] - 24) < ALMOST);
-    assert_true(fabs(steps[1].energy_j[PACKAGE] - 8) < ALMOST);
+    assert_near(steps[0].energy_j[PACKAGE], 24);
+    assert_near(steps[1].energy_j[PACKAGE], 8);
     assert_true(steps[0].idle_j[PACKAGE] == 0);
-    assert_true(fabs(steps[0].energy_j[DRAM] - 12) < ALMOST);
+    assert_near(steps[0].energy_j[DRAM], 12);
     assert_true(totals.idle_j[PACKAGE] == 100);
-    assert_true(fabs(totals.unattributed_j[PACKAGE] - 8) < ALMOST);
+    assert_near(totals.unattributed_j[PACKAGE], 8);
     assert_true(totals.energy_j[GPU] == 0);
 }
 
@@ -89,21 +88,21 @@ DIVIDED(the_parts_of_a_step_are_kept)
     interval.cpu_s = 4;
     share_divide(&(struct share_rule){share_methods, SHARE_IDLE_APART}, &interval, steps, 2,
                  &totals);
-    assert_true(fabs(steps[0].energy_j[PACKAGE] - 105) < ALMOST);
-    assert_true(fabs(steps[0].dynamic_s[PACKAGE] - 0.75) < ALMOST);
-    assert_true(fabs(steps[1].dynamic_s[PACKAGE] - 0.25) < ALMOST);
-    assert_true(fabs(steps[0].dynamic_s[NODE] - 0.75) < ALMOST);
+    assert_near(steps[0].energy_j[PACKAGE], 105);
+    assert_near(steps[0].dynamic_s[PACKAGE], 0.75);
+    assert_near(steps[1].dynamic_s[PACKAGE], 0.25);
+    assert_near(steps[0].dynamic_s[NODE], 0.75);
     assert_true(steps[0].dynamic_s[GPU] == 0 && steps[0].cores_s[PACKAGE] == 0);
     share_divide(&(struct share_rule){share_methods, SHARE_IDLE_CORES}, &interval, steps, 2,
                  &totals);
-    assert_true(fabs(steps[0].dynamic_s[PACKAGE] - 1.5) < ALMOST);
-    assert_true(fabs(steps[0].cores_s[PACKAGE] - 0.5) < ALMOST);
-    assert_true(fabs(steps[1].cores_s[NODE] - 0.25) < ALMOST);
+    assert_near(steps[0].dynamic_s[PACKAGE], 1.5);
+    assert_near(steps[0].cores_s[PACKAGE], 0.5);
+    assert_near(steps[1].cores_s[NODE], 0.25);
     slow.energy_j[DRAM] = 50;
     slow.span_s[DRAM] = 5;
     slow.cpu_s = 4;
     share_divide(&(struct share_rule){share_methods, SHARE_IDLE_APART}, &slow, steps, 2, &totals);
-    assert_true(fabs(steps[0].dynamic_s[DRAM] - 3.75) < ALMOST);
+    assert_near(steps[0].dynamic_s[DRAM], 3.75);
     assert_closed(&totals);
 }
 
@@ -114,11 +113,11 @@ DIVIDED(idle_power_goes_by_cores_where_the_site_says_so)
     interval.energy_j[PACKAGE] = 120;
     interval.idle_w[PACKAGE] = 80;
     divide("cpu-time", SHARE_IDLE_CORES, steps, 2);
-    assert_true(fabs(steps[0].energy_j[PACKAGE] - 40) < ALMOST);
-    assert_true(fabs(steps[0].idle_j[PACKAGE] - 40) < ALMOST);
-    assert_true(fabs(steps[1].energy_j[PACKAGE] - 60) < ALMOST);
-    assert_true(fabs(steps[1].idle_j[PACKAGE] - 20) < ALMOST);
-    assert_true(fabs(totals.idle_j[PACKAGE] - 20) < ALMOST); /* of two cores that nobody has */
+    assert_near(steps[0].energy_j[PACKAGE], 40);
+    assert_near(steps[0].idle_j[PACKAGE], 40);
+    assert_near(steps[1].energy_j[PACKAGE], 60);
+    assert_near(steps[1].idle_j[PACKAGE], 20);
+    assert_near(totals.idle_j[PACKAGE], 20); /* of two cores that nobody has */
 }
 
 DIVIDED(equal_cores_does_not_ask_for_cpu_time)
@@ -128,8 +127,8 @@ DIVIDED(equal_cores_does_not_ask_for_cpu_time)
     interval.energy_j[PACKAGE] = 100;
     steps[1].seconds = 0.5; /* it began in the middle */
     divide("equal-cores", SHARE_IDLE_APART, steps, 2);
-    assert_true(fabs(steps[0].energy_j[PACKAGE] - 75) < ALMOST);
-    assert_true(fabs(steps[1].energy_j[PACKAGE] - 25) < ALMOST);
+    assert_near(steps[0].energy_j[PACKAGE], 75);
+    assert_near(steps[1].energy_j[PACKAGE], 25);
     assert_true(totals.unattributed_j[PACKAGE] == 0);
     assert_null(share_method_find("by-magic"));
 }
@@ -152,11 +151,11 @@ DIVIDED(a_gpu_goes_to_the_step_that_has_it)
     steps[2].slices = four;
     interval.gpu_slices = all;
     divide("cpu-time", SHARE_IDLE_APART, steps, 3);
-    assert_true(fabs(steps[0].energy_j[GPU] - 400) < ALMOST);
-    assert_true(fabs(steps[1].energy_j[GPU] - 550 * 3.0 / 7) < ALMOST);
-    assert_true(fabs(steps[2].energy_j[GPU] - 200 * 4.0 / 7) < ALMOST);
-    assert_true(fabs(totals.idle_j[GPU] - 40 - 350 * 4.0 / 7) < ALMOST);
-    assert_true(fabs(totals.unattributed_j[GPU] - 10) < ALMOST);
+    assert_near(steps[0].energy_j[GPU], 400);
+    assert_near(steps[1].energy_j[GPU], 550 * 3.0 / 7);
+    assert_near(steps[2].energy_j[GPU], 200 * 4.0 / 7);
+    assert_near(totals.idle_j[GPU], 40 + 350 * 4.0 / 7);
+    assert_near(totals.unattributed_j[GPU], 10);
 }
 
 DIVIDED(the_node_is_divided_as_its_parts)
@@ -170,9 +169,9 @@ DIVIDED(the_node_is_divided_as_its_parts)
     steps[1].gpus = 1;
     interval.energy_j[NODE] = 300;
     divide("cpu-time", SHARE_IDLE_APART, steps, 2);
-    assert_true(fabs(steps[0].energy_j[NODE] - 300 * 30.0 / 200) < ALMOST);
-    assert_true(fabs(steps[1].energy_j[NODE] - 300 * 70.0 / 200) < ALMOST);
-    assert_true(fabs(totals.idle_j[NODE] - 300 * 100.0 / 200) < ALMOST);
+    assert_near(steps[0].energy_j[NODE], 300 * 30.0 / 200);
+    assert_near(steps[1].energy_j[NODE], 300 * 70.0 / 200);
+    assert_near(totals.idle_j[NODE], 300 * 100.0 / 200);
 }
 
 TEST(idle_power_is_a_low_percentile)
@@ -239,12 +238,12 @@ DIVIDED(a_step_without_cpu_time_leaves_its_part_unattributed)
     interval.energy_j[PACKAGE] = 100;
     interval.cpu_s = 4;
     divide("cpu-time", SHARE_IDLE_APART, steps, 2);
-    assert_true(fabs(steps[0].energy_j[PACKAGE] - 25) < ALMOST);
-    assert_true(fabs(totals.unattributed_j[PACKAGE] - 75) < ALMOST);
+    assert_near(steps[0].energy_j[PACKAGE], 25);
+    assert_near(totals.unattributed_j[PACKAGE], 75);
     interval.cpu_s = NAN; /* nobody knows what the other one used */
     divide("cpu-time", SHARE_IDLE_APART, steps, 2);
-    assert_true(fabs(steps[0].energy_j[PACKAGE] - 25) < ALMOST);
-    assert_true(fabs(totals.unattributed_j[PACKAGE] - 175) < ALMOST);
+    assert_near(steps[0].energy_j[PACKAGE], 25);
+    assert_near(totals.unattributed_j[PACKAGE], 175);
 }
 
 /* Two steps that both say that they have a GPU get no more than it used. */
@@ -256,8 +255,8 @@ DIVIDED(a_gpu_of_two_steps_is_counted_once)
     interval.gpu_j[5] = 100; /* more than the domain has */
     steps[0].gpus = steps[1].gpus = UINT64_C(1) << 5;
     divide("cpu-time", SHARE_IDLE_APART, steps, 2);
-    assert_true(fabs(steps[0].energy_j[GPU] - 45) < ALMOST);
-    assert_true(fabs(steps[1].energy_j[GPU] - 45) < ALMOST);
+    assert_near(steps[0].energy_j[GPU], 45);
+    assert_near(steps[1].energy_j[GPU], 45);
 }
 
 /* It forgets, and holds any time. */
