@@ -232,8 +232,7 @@ TEST(the_list_keeps_both_ends)
     crossings_end(&crossings);
 }
 
-/* --- what a record has of them -------------------------------------------------------------------
- */
+/* --- what a record has of them ---------------------------------------------------------------- */
 
 /* As a step's collector has them: without an actor. */
 static struct crossings kept = {.actor.fd = -1};

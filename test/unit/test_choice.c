@@ -172,6 +172,12 @@ PREPARED(checks)
 {
     check(SPANK_APAPI_COMPONENTS, "rapl:nvml", true, 0, NULL);
     check(SPANK_APAPI_COMPONENTS, "rapl:all", true, EINVAL, "'all' must be alone");
+    check(SPANK_APAPI_COMPONENTS, "rapl:off", true, EINVAL, "off");
+    check(SPANK_APAPI_COMPONENTS, "x=1:y-2:x=1:offline", true, 0, NULL);
+    check(SPANK_APAPI_COMPONENTS, "", true, EINVAL, "empty");
+    check(SPANK_APAPI_COMPONENTS, ":", true, EINVAL, "a name is missing");
+    check(SPANK_APAPI_COMPONENTS, "a::b", true, EINVAL, "'a::b'");
+    check(SPANK_APAPI_COMPONENTS, "rapl:\033[2J", true, EINVAL, "character");
     check(SPANK_APAPI_FORMAT, "json", true, 0, NULL);
     check(SPANK_APAPI_FORMAT, "JSON", true, EINVAL, "table, json, csv, merged, none");
     check(SPANK_APAPI_OUTPUT, "e-%z", true, EINVAL, "'%z'");
@@ -250,32 +256,7 @@ PREPARED(policy)
     assert_false(policy_partition(&config, "test"));
 }
 
-TEST(bad_lists)
-{
-    static const struct {
-        const char *list, *hint;
-    } cases[] = {
-        {"", "empty"},
-        {":", "a name is missing"},
-        {":rapl", "':rapl'"},
-        {"a::b", "'a::b'"},
-        {"a\033b::", "character"},
-        {"rapl\n", "character"},
-        {"rapl:\033[2J", "character"},
-    };
-    struct apapi_error err;
-
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        assert_fails(EINVAL, config_components_check(cases[i].list, &err));
-        assert_contains(err.text, cases[i].hint);
-        assert_null(strchr(err.text, '\033'));
-    }
-    assert_int_equal(config_components_check("x=1:y-2:x=1:offline", &err), 0);
-    /* off is alone in whatever place it stands */
-    assert_int_equal(config_components_check("rapl:off", &err), -1);
-}
-
-TEST(lengths)
+TEST(lengths_of_components)
 {
     char list[CONFIG_LIST_SIZE + 1] = "";
 

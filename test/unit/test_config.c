@@ -424,14 +424,6 @@ TEST(names_of_files_have_a_length)
     assert_int_equal(strlen(name), sizeof name - 1);
 }
 
-TEST(letters_are_found)
-{
-    assert_true(filename_has("a-%4N", "Nn"));
-    assert_false(filename_has("a-%%N", "Nn"));
-    assert_false(filename_has("N", "Nn"));
-    assert_false(filename_has("100%", "%"));
-}
-
 TEST(names_become_absolute)
 {
     char absolute[32];

@@ -52,26 +52,6 @@ TEST(names_comments_and_blanks)
     apapi_eventlist_destroy(list);
 }
 
-TEST(whose_an_entry_is)
-{
-    static const struct {
-        const char *name, *component;
-        bool names;
-    } entries[] = {
-        {"rapl:::X", "rapl", true},      {"rapl*", "rapl", true},
-        {"rapl", "rapl", true},          {"rapl[x]", "rapl", true},
-        {"rapl_gpu:::X", "rapl", false}, {"rapl_gpu:::X", "rapl_gpu", true},
-        {"*:power", "nvml", false},      {":::X", "", false},
-    };
-
-    for (size_t i = 0; i < COUNT_OF(entries); i++) {
-        struct apapi_listed listed = {.name = entries[i].name};
-
-        fail_if(apapi_listed_names(&listed, entries[i].component) != entries[i].names,
-                "'%s' and '%s'", entries[i].name, entries[i].component);
-    }
-}
-
 TEST(bad_lines_are_reported)
 {
     static char longest[APAPI_EVENTS_LINE_MAX + 2];
@@ -318,6 +298,8 @@ TEST(who_chooses_what)
         {"rapl_x:::P:1", "rapl:::D:*", "rapl", ZONES, APAPI_CHOICE_DEFAULT, "rapl:::D:0", 0},
         {"# nothing", NULL, "rapl", ZONES, APAPI_CHOICE_ALL, ZONES, 0},
         /* it does, in vain */
+        {"rapl", "rapl:::D:*", "rapl", ZONES, APAPI_CHOICE_USER, "", 1},
+        {"rapl[x]", "rapl:::D:*", "rapl", ZONES, APAPI_CHOICE_USER, "", 1},
         {"rapl:::X", "rapl:::D:*", "rapl", ZONES, APAPI_CHOICE_USER, "", 1},
         {"rapl:::X\nrapl:::P:0\nrapl:::Y*\nother:::Z", NULL, "rapl", ZONES, APAPI_CHOICE_USER,
          "rapl:::P:0", 2},

