@@ -184,12 +184,12 @@ static void publish(struct livefile *file)
     fail_if(livefile_publish(file, &step, &err), "%s", err.text);
 }
 
-static int count_page(const struct apapi_live_page *page, void *jobs)
+static int count_page(const struct apapi_live_page *found, void *jobs)
 {
     size_t length = strlen(jobs);
 
-    snprintf((char *)jobs + length, 256 - length, "%.*s/%u.%.*s ", (int)sizeof page->head.node,
-             page->head.node, page->head.job, (int)sizeof page->head.step, page->head.step);
+    snprintf((char *)jobs + length, 256 - length, "%.*s/%u.%.*s ", (int)sizeof found->head.node,
+             found->head.node, found->head.job, (int)sizeof found->head.step, found->head.step);
     return 0;
 }
 
