@@ -48,6 +48,11 @@ if [[ ${APAPI_TEST_CLEAN:-} != "$BATS_RUN_TMPDIR:$BATS_TEST_FILENAME" ]]; then
     environment_clean
     export APAPI_TEST_CLEAN=$BATS_RUN_TMPDIR:$BATS_TEST_FILENAME
 fi
+# The clone, the build that is tested, and its programs.
+# shellcheck disable=SC2034 # they are the tests'
+repository=$(cd "${BASH_SOURCE[0]%/*}/.." && pwd -P)
+build=$repository/${APAPI_TEST_BUILD:-build/release}
+apapi=$build/core/cli/apapi atime=$build/core/atime/atime
 umask 022
 exec </dev/null
 bats_require_minimum_version 1.5.0

@@ -9,7 +9,6 @@ load live
 setup() {
     common_setup
     spool=$BATS_TEST_TMPDIR/spool live=$BATS_TEST_TMPDIR/live
-    build=$repository/${APAPI_TEST_BUILD:-build/release}
     mkdir -p "$spool/n1" "$live"
     set_clock stands
     cd "$BATS_TEST_TMPDIR" || return

@@ -7,9 +7,6 @@ load public
 load live
 
 setup() {
-    repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
-    build=$repository/${APAPI_TEST_BUILD:-build/release}
-    apapi=$build/core/cli/apapi
     live=$BATS_TEST_TMPDIR/live
     mkdir -p "$live"
     set_clock stands

@@ -208,7 +208,7 @@ shim_sampler() { # VARIABLE=FILE
     cp "$BATS_TEST_TMPDIR"/1.0-*.json "$spool/n1/"
     run -0 step 2 'checkpointed 2'
     [[ $(written 'select(.job == 1) | .complete' | sort) == $'false\ntrue' && $(spooled) -eq 0 ]]
-    run -0 "$BATS_TEST_DIRNAME/../../${APAPI_TEST_BUILD:-build/release}/core/cli/apapi" report --json -j 1 --acct-dir "$acct" --format=records,incomplete
+    run -0 "$apapi" report --json -j 1 --acct-dir "$acct" --format=records,incomplete
     jq -e '.rows == [{records: 1, incomplete: 0}]' <<<"$output"
 }
 

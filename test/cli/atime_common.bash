@@ -4,15 +4,6 @@
 load ../environment
 load kept
 
-setup() { common_setup; }
-
-common_setup() {
-    repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
-    atime=$repository/${APAPI_TEST_BUILD:-build/release}/core/atime/atime
-    apapi=$repository/${APAPI_TEST_BUILD:-build/release}/core/cli/apapi
-    export APAPI_SIMHW=$repository/build/release/test/sim/apapi-simhw
-}
-
 sim() { "$repository/scripts/sim" "$@"; }
 
 needs_sim() {

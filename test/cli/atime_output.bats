@@ -146,18 +146,6 @@ column() { # ROW NAME COLUMN: of the CSV in $output
         .difference.energy_j | (.mean / $d - 1 | fabs) < 1e-6 and .ci95 >= 0 and .p >= 0 and .p < 1' <<<"$stderr"
 }
 
-@test "--compare: wrong usage" {
-    cases=("-r 2 --compare true|two programs are needed: A [ARG]... -- B [ARG]..." "-r 2 --compare true --|two programs are needed"
-        "--compare true -- true|each program has to run several times: add -r 10" "-r 2 -f csv --compare true -- true|only with -f table or -f json"
-        "--warmup 0 true|--warmup '0': not a number of runs from 1 to 1000")
-    for case in "${cases[@]}"; do
-        read -ra words <<<"${case%%|*}"
-        run -2 --separate-stderr "$atime" "${words[@]}"
-        echo "$case: $stderr"
-        [[ $stderr == *"${case#*|}"* ]]
-    done
-}
-
 @test "-r: progress is for a terminal alone" {
     run --separate-stderr "$atime" -r 2 true
     [[ $stderr != *'run 1 of 2'* ]]

@@ -21,9 +21,6 @@ teardown_file() {
 }
 
 setup() {
-    repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
-    atime=$repository/${APAPI_TEST_BUILD:-build/release}/core/atime/atime
-    export APAPI_SIMHW=$repository/build/release/test/sim/apapi-simhw
     phases=$repository/build/release/test/sim/apapi-phases
     json=$BATS_TEST_TMPDIR/json
     needs_sim

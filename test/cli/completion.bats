@@ -6,7 +6,6 @@
 load ../environment
 
 setup_file() {
-    repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
     export repository install=$repository/build/install
     # a Slurm that answers in time, however long a process takes to start here, and one that never does
     mkdir -p "$BATS_FILE_TMPDIR/slurm" "$BATS_FILE_TMPDIR/slow"

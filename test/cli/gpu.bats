@@ -5,7 +5,7 @@
 load atime_common
 
 gpus() { # LINES: what the stand-ins have, see test/fake/gpu/gpu_spec.h
-    local folder=$repository/${APAPI_TEST_BUILD:-build/release}/test/fake/gpu
+    local folder=$build/test/fake/gpu
 
     export FAKE_GPUS=$BATS_TEST_TMPDIR/gpus
     export APAPI_NVML_LIBRARY=$folder/libnvidia-ml.so.1

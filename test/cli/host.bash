@@ -2,8 +2,7 @@
 # Programs that start a helper process as Slurm's do; for `load`.
 # shellcheck disable=SC2034 # they are the tests'
 
-repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
-built=$repository/${APAPI_TEST_BUILD:-build/release}/core
+built=$build/core
 
 # Compile test/fake/NAME.c to $HOST.
 make_host() { # NAME

@@ -7,7 +7,6 @@ load atime_common
 load public
 
 setup_file() {
-    repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
     export tree=$BATS_FILE_TMPDIR/tree
     install_tree --prefix "$tree"
 }

@@ -6,11 +6,9 @@ load atime_common
 load bmc
 load public
 
-
 setup() {
-    common_setup
     command -v ipmi_sim sdrcomp >/dev/null || skip "no ipmi_sim: package openipmi"
-    fakes=$repository/${APAPI_TEST_BUILD:-build/release}/test/fake/ipmi
+    fakes=$build/test/fake/ipmi
     dcmi_module=$fakes/ipmi_sim_dcmi.so
     export APAPI_EVENTLIST=$BATS_TEST_TMPDIR/all # whatever list is installed
     echo 'ipmi:::?*' >"$APAPI_EVENTLIST"

@@ -7,8 +7,6 @@ load atime_common
 
 # Two trees that have been moved since they were installed: $tree by renaming, $staged by DESTDIR.
 setup_file() {
-    local repository
-    repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
     export tree=$BATS_FILE_TMPDIR/tree staged=$BATS_FILE_TMPDIR/package/opt/apapi
     install_tree --prefix "$BATS_FILE_TMPDIR/first"
     mv "$BATS_FILE_TMPDIR/first" "$tree"

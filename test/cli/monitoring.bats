@@ -15,7 +15,6 @@ teardown_file() { server_end; }
 setup() {
     common_setup
     monitoring=$repository/config/monitoring
-    build=$repository/${APAPI_TEST_BUILD:-build/release}
     spool=$BATS_TEST_TMPDIR/spool live=$BATS_TEST_TMPDIR/live
     mkdir -p "$spool/n1" "$live"
     cd "$BATS_TEST_TMPDIR" || return

@@ -6,8 +6,7 @@
 # shellcheck disable=SC2030,SC2031 # each test is a process of its own
 load atime_common
 
-setup_paths() {
-    build=$repository/${APAPI_TEST_BUILD:-build/release}
+setup() {
     library=$build/core/ms_common/libms_common_apapi.so
     linked=$build/test/fake/ms_common/ms_common_program
     stubbed=$build/test/fake/ms_common/ms_stub_program
@@ -92,7 +91,6 @@ old_papi() {
 }
 
 @test "the library needs libapapi and libc alone, and finds libapapi where both are installed" {
-    setup_paths
     run -0 readelf -d "$library"
     needed=$(sed -n 's/.*(NEEDED).*\[\(.*\)\]$/\1/p' <<<"$output" | grep -v 'san\.so\|libgcc_s\|libm\.' | sort | tr '\n' ' ')
     [[ $needed == 'libapapi.so.0 libc.so.6 ' ]]
@@ -102,7 +100,6 @@ old_papi() {
 }
 
 @test "linked: energy, power and temperatures of the processors, and what the machine says of itself" {
-    setup_paths
     needs_sim
     start_s=$EPOCHSECONDS
     measured_as "$two_packages" processors "$linked" figures 1 20
@@ -115,14 +112,12 @@ old_papi() {
 }
 
 @test "preloaded over another libms_common.so: the same figures" {
-    setup_paths
     needs_sim
     measured_as "$two_packages" processors "${preloaded[@]}" figures 1 20
     run -99 "$stubbed" figures 0 20
 }
 
 @test "the original's PAPI: maxeler, micknc and ipmi, and its names of the processors" {
-    setup_paths
     old_papi
     export APAPI_CMPLIST=rapl:maxeler:micknc:ipmi APAPI_SOURCES=papi
     export APAPI_EVENTLIST=$repository/config/legacy/default_eventlist.txt APAPI_EVENTOPS=$FAKE_PAPI_EVENTS
@@ -155,7 +150,6 @@ old_papi() {
 }
 
 @test "totals while it runs: differences of two readings are the energy of the phase between them, as taskwrapper takes them" {
-    setup_paths
     needs_sim
     { : <>/dev/fuse; } 2>/dev/null || skip '/dev/fuse cannot be opened'
     # 20 W, and what the program adds
@@ -179,7 +173,6 @@ nothing_grew() {
 }
 
 @test "1000 measurements in a process need no more memory, threads or descriptors than 100" {
-    setup_paths
     needs_sim
     gpus 'gpu power_w=250\n'
     tells 0 '*measured 1000' processors "$linked" many 1000
@@ -187,7 +180,6 @@ nothing_grew() {
 }
 
 @test "around a program, as hettime: its output and status are its own" {
-    setup_paths
     needs_sim
     run --separate-stderr -0 sim "${preloaded[@]}" run 20 sh -c 'sleep 0.3; echo out; echo err >&2'
     [[ ${lines[0]} == out && $stderr == err ]]
@@ -196,7 +188,6 @@ nothing_grew() {
 }
 
 @test "APAPI_CMPLIST: what is listed and nothing else; what is unknown is an error, what is missing is said" {
-    setup_paths
     needs_sim
     gpus 'gpu power_w=250\n'
     export APAPI_CMPLIST=nvml
@@ -212,7 +203,6 @@ nothing_grew() {
 }
 
 @test "no hardware at all: ms_init() returns NULL and says why of each component" {
-    setup_paths
     export APAPI_SYSROOT=$BATS_TEST_TMPDIR/root APAPI_SOURCES=sysfs:nvml
     export APAPI_NVML_LIBRARY=/nonexistent
     mkdir -p "$APAPI_SYSROOT/sys/class/powercap"
@@ -224,7 +214,6 @@ nothing_grew() {
 }
 
 @test "wrong calls: a message and a defined result, never a crash" {
-    setup_paths
     needs_sim
     run --separate-stderr -0 sim "$linked" misuse
     [[ $(grep -v ' 0\.000000$' <<<"$output") == $'of-null 0\nindexes 0\nappended 1 1\nchecks 1\ndeleted 1' ]]
@@ -237,7 +226,6 @@ nothing_grew() {
 }
 
 @test "a bad event file is named, and nothing is measured with the wrong events" {
-    setup_paths
     needs_sim
     export APAPI_EVENTOPS=$BATS_TEST_TMPDIR/ops
     echo 'rapl:::A,nonsense' >"$APAPI_EVENTOPS"
@@ -246,7 +234,6 @@ nothing_grew() {
 }
 
 @test "a job step's live page, for those who may not read the meters" {
-    setup_paths
     live=$BATS_TEST_TMPDIR/live
     mkdir "$live" "$BATS_TEST_TMPDIR/root"
     clocked=()

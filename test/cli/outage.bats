@@ -22,8 +22,6 @@ replug_spec() { spec "replug $(at 1) $(at 1.8)"; }
 lost_spec() { spec "replug $(at 1) inf"; }
 
 setup_file() {
-    local atime=$repository/${APAPI_TEST_BUILD:-build/release}/core/atime/atime
-
     needs_fuse || return 0
     export APAPI_SOURCES=sysfs
     measure "$BATS_FILE_TMPDIR" replug replug_spec "$atime" -c powercap:hwmon &
@@ -77,7 +75,6 @@ others_lost_nothing() { # NAME
 }
 
 @test "a counter that did not move in a short run says so, and the total that it lacks the domain" {
-    local atime=$repository/${APAPI_TEST_BUILD:-build/release}/core/atime/atime
     cd "$BATS_TEST_TMPDIR"
     package_spec >still.spec
     echo 'powercap/intel-rapl:0/energy_uj freeze 0 1000' >>still.spec
@@ -89,7 +86,7 @@ others_lost_nothing() { # NAME
 }
 
 @test "the rest is estimated if the site asks, beside the energy" {
-    local atime=$repository/${APAPI_TEST_BUILD:-build/release}/core/atime/atime half
+    local half
     cd "$BATS_TEST_TMPDIR"
     package_spec >part.spec
     # it moves as long as the program draws power, and then stands still

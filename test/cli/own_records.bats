@@ -7,8 +7,6 @@ load public
 
 # Root's folder has both users' jobs: 17 is of user 65534, 18 of user 65533; user_records has the copies.
 setup() {
-    repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
-    apapi=$repository/${APAPI_TEST_BUILD:-build/release}/core/cli/apapi
     make_public
     publish "$apapi"
     acct=$public/acct

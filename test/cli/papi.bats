@@ -7,7 +7,7 @@
 load atime_common.bash
 
 setup_stand_in() {
-    export APAPI_PAPI_LIBRARY=$repository/${APAPI_TEST_BUILD:-build/release}/test/fake/papi/libfake_papi.so
+    export APAPI_PAPI_LIBRARY=$build/test/fake/papi/libfake_papi.so
     export FAKE_PAPI_EVENTS=$repository/config/legacy/default_eventops.csv
     [[ -e $APAPI_PAPI_LIBRARY ]] || skip 'built without PAPI'
 }
@@ -51,7 +51,7 @@ legacy() { # as jq: all of the events must fulfil EXPRESSION, and N of them be t
 }
 
 @test "a PAPI without maxeler and micknc: known by name, with the reason" {
-    [[ -e $repository/${APAPI_TEST_BUILD:-build/release}/test/fake/papi/libfake_papi.so ]] || skip 'built without PAPI'
+    [[ -e $build/test/fake/papi/libfake_papi.so ]] || skip 'built without PAPI'
     run_atime 3 -c maxeler:micknc sh -c 'exit 3'
     says "maxeler: not measured (PAPI "
     says " has no component 'maxeler')"
@@ -104,7 +104,7 @@ source_with() { # EVENT...: the source of rapl where a list names these
 }
 
 @test "no libpapi, or a library that is none: a reason, and the program runs" {
-    [[ -e $repository/${APAPI_TEST_BUILD:-build/release}/test/fake/papi/libfake_papi.so ]] || skip 'built without PAPI'
+    [[ -e $build/test/fake/papi/libfake_papi.so ]] || skip 'built without PAPI'
     export APAPI_PAPI_LIBRARY=libpapi-of-no-site.so
     APAPI_SOURCES=papi run_atime 3 -c maxeler:rapl sh -c 'exit 3'
     says 'maxeler: not measured (no PAPI: libpapi-of-no-site.so: cannot open shared object file'

@@ -7,7 +7,6 @@ load live
 
 setup() {
     common_setup
-    build=$repository/${APAPI_TEST_BUILD:-build/release}
     live=$BATS_TEST_TMPDIR/live
     mkdir -p "$live"
     export PYTHONPATH=$repository/bindings/python PYTHONDONTWRITEBYTECODE=1 PATH=${apapi%/*}:$PATH

@@ -7,10 +7,6 @@ load ../eventually
 
 regions() { "$apapi" regions "$@"; }
 
-of() { # REGION: its element of the JSON output
-    jq -c --arg region "$1" '.regions[] | select(.region == $region)' <<<"$output"
-}
-
 @test "hostile names: nothing reaches the terminal, CSV quotes" {
     record 17 0 n1 0 10 100 '.regions = [{name: "a\u001b[31m", method: "measured", time_s: 1, domains: {package: {energy_j: 1}}},
         {name: "x,\"y\"", method: "measured", time_s: 1, domains: {package: {energy_j: 2}}},
@@ -35,28 +31,6 @@ with_regions() { # JOULES
 END
 }
 
-@test "a job: nodes add up by path, each step has its own rows" {
-    record 17 0 n1 0 10 100 "$(with_regions 700)"
-    record 17 0 n2 0 10 100 "$(with_regions 300)"
-    run -0 regions --acct-dir "$acct" 17
-    [[ ${lines[0]} =~ ^\ \ region\ +count\ +programs\ +threads\ +time\ +energy\ +share\ +mean\ +method$ ]]
-    [[ ${lines[1]} =~ ^\ \ a/b\ +20\ +4\ +8\ +16.0\ s\ +1.000\ kJ\ ±0.20\ %\ +62.5\ %\ +62.50\ W\ +measured$ ]]
-    [[ ${lines[2]} =~ ^\ \ \(idle\)\ +20.0\ s\ +400\ J\ +±1.0\ %\ +25.0\ %\ +20.00\ W\ +estimated$ ]]
-    [[ ${lines[3]} =~ ^\ \ a\ +20\ +4\ +8\ +16.0\ s\ +200\ J\ +±20\ %\ +12.5\ %\ +12.5\ W\ +estimated$ ]]
-    [[ ${lines[4]} == '  100 iterations, 16.00 J each' && ${#lines[@]} == 5 ]]
-    run -0 regions --acct-dir "$acct" -f json 17.0
-    [[ $(of a | jq -c '[.energy_j, .time_s, .wall_s, .uncertainty_j, .domains.package.energy_j, .method]') == '[200,16,2,40,200,"estimated"]' ]]
-    [[ $(jq -c '.regions[] | select(.kind == "idle") | [.region, .energy_j, has("step")]' <<<"$output") == '["(idle)",400,false]' ]]
-    jq -e '.foms == [{name: "iterations", value: 100, unit: "iterations", energy_j_each: 16}]' <<<"$output"
-    record 17 1 n1 20 10 100 "$(with_regions 900)"
-    record 17 batch n1 0 30 100
-    run -0 regions --acct-dir "$acct" 17
-    [[ ${lines[0]} == "  step  region "* && ${lines[1]} =~ ^\ \ 0\ +a/b\ .*62.5\ % && ${lines[2]} =~ ^\ \ 1\ +a/b\ .*75.0\ % ]]
-    [[ $output == *"step 0: 100 iterations, 16.00 J each"*"step 1: 50 iterations, 24.00 J each"* ]]
-    run -0 regions --acct-dir "$acct" 17.1
-    [[ ${lines[0]} == "  region "* ]]
-}
-
 @test "CSV, and a record that came twice counts once; -N shows one node" {
     record 17 0 n1 0 10 100 "$(with_regions 700)"
     record 17 0 n2 0 10 100 "$(with_regions 300)"
@@ -71,7 +45,7 @@ END
     record 17 0 n1 0 10 100 "$(with_regions 700)"
     record 17 0 n2 0 10 100 "$(with_regions 300) | .regions[0] |= (del(.domains) | .method = \"unknown\" | .reason = \"too short\")"
     run -0 regions --acct-dir "$acct" -f json 17
-    [[ $(of a/b | jq -c '[.count, .method, has("energy_j"), has("mean_w"), .domains]') == '[20,"unknown",false,false,{}]' ]]
+    [[ $(jq -c '.regions[] | select(.region == "a/b") | [.count, .method, has("energy_j"), has("mean_w"), .domains]' <<<"$output") == '[20,"unknown",false,false,{}]' ]]
     run -0 regions --acct-dir "$acct" 17
     [[ $output =~ a/b\ +20\ +4\ +8\ +16.0\ s\ +unknown ]]
 }

@@ -7,12 +7,8 @@ load atime_common
 load public
 
 setup() {
-    repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
-    build=$repository/${APAPI_TEST_BUILD:-build/release}
     programs=$build/test/fake/regions
-    atime=$build/core/atime/atime
     json=$BATS_TEST_TMPDIR/json
-    export APAPI_SIMHW=$repository/build/release/test/sim/apapi-simhw
     export ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0
     cd "$BATS_TEST_TMPDIR" || return
 }

@@ -42,9 +42,6 @@ adds_up() { # NAME
 }
 
 setup() {
-    repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
-    atime=$repository/${APAPI_TEST_BUILD:-build/release}/core/atime/atime
-    export APAPI_SIMHW=$repository/build/release/test/sim/apapi-simhw
     needs_sim
     { : <>/dev/fuse; } 2>/dev/null || skip '/dev/fuse cannot be opened'
 }

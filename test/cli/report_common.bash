@@ -8,8 +8,6 @@ load ../records.bash
 setup() { common_setup; }
 
 common_setup() {
-    repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
-    apapi=$repository/${APAPI_TEST_BUILD:-build/release}/core/cli/apapi
     acct=$BATS_TEST_TMPDIR/acct
     export APAPI_CONFIG=$BATS_TEST_TMPDIR/apapi.conf COLUMNS=200
     mkdir -p "$acct"

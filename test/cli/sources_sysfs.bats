@@ -37,7 +37,6 @@ cray_spec() { # FILE METER UNIT
 }
 
 setup_file() {
-    export atime=$repository/${APAPI_TEST_BUILD:-build/release}/core/atime/atime
 
     needs_fuse || return 0
     export APAPI_SOURCES=sysfs

@@ -7,7 +7,6 @@ load ../environment
 load ../eventually
 
 setup() {
-    repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
     runner=$repository/scripts/test
 }
 

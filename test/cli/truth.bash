@@ -10,8 +10,6 @@
 load ../environment
 load kept
 
-repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
-export APAPI_SIMHW=${APAPI_SIMHW:-$repository/build/release/test/sim/apapi-simhw}
 
 readonly RANGE_UJ=262143328850 # of the counters of most Intel processors
 readonly REAL_RANGE_UJ=65532610987 # of AMD's and of older Intel ones

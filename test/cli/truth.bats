@@ -19,8 +19,6 @@ zones_spec() {
 }
 
 setup_file() {
-    local atime=$repository/${APAPI_TEST_BUILD:-build/release}/core/atime/atime
-
     needs_fuse || return 0
     export APAPI_SOURCES=sysfs
     measure "$BATS_FILE_TMPDIR" zones zones_spec "$atime" -c powercap &

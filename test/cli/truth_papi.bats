@@ -65,7 +65,7 @@ setup_file() {
     build_with_newer
     unset APAPI_SOURCES
     export NEW_ATIME=$repository/build/papi/core/atime/atime
-    export OLD_ATIME=$repository/${APAPI_TEST_BUILD:-build/release}/core/atime/atime
+    export OLD_ATIME=$atime
     sed -E -e 's/^(vendor_id\s*: ).*/\1GenuineIntel/' -e 's/^(cpu family\s*: ).*/\16/' \
         -e 's/^(model\s*: ).*/\185/' /proc/cpuinfo >"$BATS_FILE_TMPDIR/cpuinfo"
     export APAPI_SOURCES=papi
@@ -172,7 +172,7 @@ check_named() { # ATIME
     registers_spec 14 >"$BATS_TEST_TMPDIR/spec"
     simulated_list() {
         LD_LIBRARY_PATH=$repository/build/papi-prefix-stable/lib simulate \
-            "$repository/${APAPI_TEST_BUILD:-build/release}/core/cli/apapi" --packages 0 \
+            "$apapi" --packages 0 \
             --spec "$BATS_TEST_TMPDIR/spec" -- list "$@"
     }
     run -0 --separate-stderr simulated_list --json rapl

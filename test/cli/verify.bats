@@ -5,7 +5,7 @@
 load ../environment
 
 setup() {
-    verify=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)/build/release/test/verify/apapi-verify
+    verify=$repository/build/release/test/verify/apapi-verify
 }
 
 @test "a seed always makes the same runs, another one others" {

@@ -7,11 +7,9 @@ load atime_common.bash
 
 # _PAPI makes an installed papi.h an empty file: nothing may need it.
 setup_file() {
-    local repository build
+    local build=$repository/build/without-papi
 
     [[ ${APAPI_TEST_BUILD:-} != *san ]] || return 0
-    repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
-    build=$repository/build/without-papi
     [[ -f $build/build.ninja ]] || cmake -S "$repository" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
         -DBUILD_TESTING=ON -DWITH_PAPI=OFF -DCMAKE_C_FLAGS=-D_PAPI >"$BATS_FILE_TMPDIR/log" 3>&- ||
         { cat "$BATS_FILE_TMPDIR/log" && return 1; }
@@ -20,7 +18,6 @@ setup_file() {
 }
 
 setup() {
-    common_setup
     [[ ${APAPI_TEST_BUILD:-} != *san ]] || skip 'tried with the usual build'
     build=$repository/build/without-papi
     atime=$build/core/atime/atime

@@ -13,7 +13,6 @@ instruction() { # WORD
 }
 
 setup() {
-    repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
     recipe=$repository/config/recipes/container/Containerfile
     matrix=$repository/scripts/slurm-matrix trees=$repository/build/container-trees
     rm -rf --one-file-system "$trees"

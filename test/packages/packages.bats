@@ -9,8 +9,7 @@ load ../environment
 load ../eventually
 
 setup_file() {
-    repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
-    export repository packages=$BATS_FILE_TMPDIR/1 newer=$BATS_FILE_TMPDIR/2
+    export packages=$BATS_FILE_TMPDIR/1 newer=$BATS_FILE_TMPDIR/2
     export DEBFULLNAME="APAPI maintainers" DEBEMAIL=apapi@hpc.uni-beispiel.de # of a domain that nobody has
     export suite=${APAPI_TEST_SUITE:-bookworm}
     if [[ $suite == bookworm ]]; then

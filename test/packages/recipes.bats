@@ -7,7 +7,6 @@
 load ../environment
 
 setup() {
-    repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
     recipes=$repository/config/recipes
 }
 
