@@ -45,11 +45,12 @@ check_totals() {
 
 # The same for each kind of database: `ask` SQL prints rows with "|". For PostgreSQL it is as SQL of the others; flags and sums of
 # whole numbers look the same.
-on() { # DATABASE CHECK
+on() { # DATABASE
+    cd "$BATS_TEST_TMPDIR" || return
     case $1 in
     SQLite)
-        url=sqlite:$BATS_TEST_TMPDIR/db
-        ask() { sqlite3 "$BATS_TEST_TMPDIR/db" "$1"; }
+        url=sqlite:db
+        ask() { sqlite3 db "$1"; }
         ;;
     MariaDB)
         needs_server
@@ -60,8 +61,6 @@ on() { # DATABASE CHECK
         ask() { psql_apapi "$(sed -E 's/`([a-z]*)`/"\1"/g; s/\buser\b/"user"/g; s/([a-z_]+ is null)/(\1)::int/g; s/^select line from/select convert_from(line, '"'UTF8'"') from/' <<<"$1")"; }
         ;;
     esac
-    cd "$BATS_TEST_TMPDIR" || return
-    "$2"
 }
 
 check_all() {
@@ -121,21 +120,25 @@ check_broken_off() {
 }
 
 @test "SQLite: twice is once, only what is new, totals, views" {
-    on SQLite check_all
+    on SQLite
+    check_all
     [[ $(stat -c %a "$BATS_TEST_TMPDIR/db") == 600 ]]
 }
 
 @test "MariaDB: twice is once, only what is new, totals, views" {
-    on MariaDB check_all
+    on MariaDB
+    check_all
 }
 
 # bats test_tags=long
 @test "PostgreSQL: twice is once, only what is new, totals, views" {
-    on PostgreSQL check_all
+    on PostgreSQL
+    check_all
 }
 
 # Of 150 nodes; some records have come twice and longer, in any order, with as many as are written at once.
-check_twins() {
+@test "SQLite: twins among many" {
+    on SQLite
     for node in {1..150}; do
         record 5 0 "n$node" 10
         ((node % 10)) || { record 5 0 "n$node" 30; record 5 0 "n$node" 20; }
@@ -152,10 +155,6 @@ check_twins() {
     tells 0 '150|30|198000' "$apapi" report --db "$url" -P --format=nodes,elapsed,energy -n -S 2026-01-01
     TZ=UTC tells 0 '150|20' "$apapi" report --db "$url" -P --format=nodes,elapsed -n -S 2026-01-01 -E 2026-11-21T11:20:25
     check_totals
-}
-
-@test "SQLite: twins among many" {
-    on SQLite check_twins
     [[ $(ask "pragma integrity_check") == ok ]]
 }
 
@@ -178,10 +177,8 @@ check_twins() {
 @test "SQLite: no room in /tmp" {
     unshare -m true 2>/dev/null || skip "needs root, for a mount namespace"
     [[ $apapi != /tmp/* ]] || skip "apapi itself lies in /tmp"
-    cd "$BATS_TEST_TMPDIR"
+    on SQLite
     "$BATS_TEST_DIRNAME/../bench/make_records" acct 400 400 2
-    url=sqlite:db
-    ask() { sqlite3 db "$1"; }
     # shellcheck disable=SC2016 # of the other shell
     run -0 unshare -m sh -c 'mount --bind "$1" /mnt && mount -t tmpfs -o size=64k none /tmp && shift && cd /mnt && exec "$@"' \
         sh "$BATS_TEST_TMPDIR" "$apapi" import --db "$url" --acct-dir acct
@@ -192,10 +189,8 @@ check_twins() {
 
 # A batch of records of half a job each is more than what is kept in memory.
 @test "SQLite: jobs whose records come in several transactions" {
-    cd "$BATS_TEST_TMPDIR"
+    on SQLite
     "$BATS_TEST_DIRNAME/../bench/make_records" acct 12000 12000 2
-    url=sqlite:db
-    ask() { sqlite3 db "$1"; }
     tells 0 '12000 records added, 0 replaced, 0 known; 3000 jobs added up' import --db "$url" --acct-dir acct
     [[ $(ask "select count(*), sum(records), min(nodes) from apapi_jobs") == '3000|12000|2' ]]
     check_totals
@@ -261,7 +256,8 @@ check_equals() { # IN FAVOUR OF THE FIRST, ONE LINE EACH
 }
 
 # Two nodes, of which one has two steps: 4 + 2 + 3 J of three energies.
-check_uncertainty() {
+@test "the uncertainty of a job is in jobs, of a day in apapi_days, where all of it is known" {
+    on SQLite
     known() { jq -c ".domains.dram.uncertainty_j = 1 | .domains.package.uncertainty_j = $1 - 1"; }
     { record 7 0 n1 10 20 | known 4
       record 7 1 n1 10 30 | known 2
@@ -276,10 +272,6 @@ check_uncertainty() {
     record 8 0 n1 20 40 | known 5 >longer
     run -0 import --db "$url" longer
     [[ $(ask "select round(uncertainty_j, 6) + 0 from apapi_days") =~ ^14(.0*)?$ ]]
-}
-
-@test "the uncertainty of a job is in jobs, of a day in apapi_days, where all of it is known" {
-    on SQLite check_uncertainty
 }
 
 @test "nothing half: a full database" {

@@ -230,8 +230,7 @@ shim_sampler() { # VARIABLE=FILE
 }
 
 # In the place of $HOST: a program that runs it beside a listener at a /dev/log of its own and puts what that hears into LOG.
-# "full": the listener's queue is full before, and nothing is read until the end.
-host_with_log() { # LOG [full]
+host_with_log() { # LOG
     local program=$BATS_TEST_TMPDIR/host_with_log dev=$BATS_TEST_TMPDIR/dev
     mkdir "$dev"
     cp -a /dev/null /dev/urandom "$dev"
@@ -240,14 +239,7 @@ import pathlib, socket, subprocess, sys
 pathlib.Path("/dev/log").unlink(missing_ok=True)
 listener = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 listener.bind("/dev/log")
-try:
-    filler = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-    filler.setblocking(False)
-    while sys.argv[2] == "full":
-        filler.sendto(b"filler", "/dev/log")
-except BlockingIOError:
-    pass
-status = subprocess.run(sys.argv[3:]).returncode
+status = subprocess.run(sys.argv[2:]).returncode
 listener.setblocking(False)
 with open(sys.argv[1], "wb") as log:
     try:
@@ -257,26 +249,10 @@ with open(sys.argv[1], "wb") as log:
         sys.exit(status)
 END
     # shellcheck disable=SC2016 # for the program
-    printf '#!/bin/bash\nexec unshare -m bash -c '\''mount --bind %q /dev && exec python3 %q %q %q %q "$@"'\'' - "$@"\n' \
-        "$dev" "$program.py" "$1" "${2:-reads}" "$HOST" >"$program"
+    printf '#!/bin/bash\nexec unshare -m bash -c '\''mount --bind %q /dev && exec python3 %q %q %q "$@"'\'' - "$@"\n' \
+        "$dev" "$program.py" "$1" "$HOST" >"$program"
     chmod 700 "$program"
     HOST=$program
-}
-
-@test "a blocked /dev/log: 2 of 2 steps have their record, in the spool too" {
-    unshare -m true 2>/dev/null || skip "needs root, for a mount namespace"
-    log=$BATS_TEST_TMPDIR/log
-    host_with_log "$log" full
-    acct=/proc/nowhere/acct
-    for job in 1 2; do
-        # of the folders there is much to tell
-        HOST_TELLS_LOST=1 site=live_dir=/proc/nowhere/live run -0 --separate-stderr step $job true
-        [[ $stderr == 'messages not logged: '[1-9]* ]]
-        jq -e ".job == $job and .complete" <<<"$output"
-        run -0 grep -c filler "$log"
-        [[ $(wc -l <"$log") -eq $output ]]
-    done
-    [[ $(spooled) -eq 2 ]]
 }
 
 @test "a record that cannot be written is in the system's log, too" {

@@ -63,18 +63,6 @@ pue = 0.5'
     [[ $output == "$conf:2: [estimate]: idle_w has no effect without core_w" ]]
 }
 
-@test "what --check refuses the sources refuse, too" {
-    for word in APAPI_ESTIMATE_IDLE_W=many APAPI_ESTIMATE_IDLE_W=-3 APAPI_ESTIMATE_IDLE_W=100001; do
-        run env "$word" APAPI_ESTIMATE_CORE_W=8 "$apapi" doctor estimate
-        [[ $output == *'expected watts'* ]]
-    done
-    for word in CIPHER_SUITE=99 PRIVILEGE=root TIMEOUT=5 PERIOD=2h; do
-        run env "APAPI_IPMI_$word" APAPI_IPMI_HOST=127.0.0.1 "$apapi" doctor ipmi
-        echo "$word: $output"
-        [[ $output == *"expected "* ]]
-    done
-}
-
 @test "--check tells that no record can be written to acct_dir" {
     put "acct_dir = $BATS_TEST_TMPDIR/not/there"
     run -1 "$apapi" config --check "$conf"

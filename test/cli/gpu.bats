@@ -73,17 +73,6 @@ measured() {
         capture("device[_=](?<n>[0-9]+)").n] | join(" ")' "$BATS_TEST_TMPDIR/json"
 }
 
-@test "a choice that fits nothing measures nothing and says why" {
-    gpus 'gpu\ngpu uuid=GPU-ab1\ngpu uuid=GPU-ab2\n'
-    for case in "3|there is no GPU '3' among the 3 here" "GPU-ab|'GPU-ab' fits more than one GPU" \
-        "first|'first' names no GPU; valid: all, or 0, 0-3, GPU-..., MIG-... separated by commas"; do
-        APAPI_GPUS=${case%%|*} measure nvml sleep 0.3
-        [[ $status -eq 0 ]]
-        [[ $(jq -r '.components[0].reason' <<<"$json") == "APAPI_GPUS: ${case#*|}" ]]
-        jq -e '(.domains | has("gpu") | not) and (.components[0] | has("events") | not)' <<<"$json"
-    done
-}
-
 @test "no driver: the reason, no other word, and PAPI is not loaded for it" {
     gpus ''
     unset APAPI_NVML_LIBRARY

@@ -66,15 +66,19 @@ is_decided() { # PID
 
 sql() { mariadb --no-defaults --default-character-set=utf8mb4 --socket="$server/socket" -N "${@:2}" -e "$1" | tr '\t' '|'; }
 
+# Have START run once; where that fails, say why, or skip the test if it is for want of a package.
+needs_started() { # FOLDER START MISSING
+    [[ -e $1/up || -s $1/why ]] || "$2" 2>"$1/why" || true
+    [[ ! -e $1/up ]] || return 0
+    [[ $(<"$1/why") != "$3" ]] || skip "$3"
+    echo "the server does not start:"
+    tail -n 5 "$1/why" "$1/install" "$1/log"
+    return 1
+}
+
 # An empty database, whose URL is `url`.
 needs_server() {
-    [[ -e $server/up || -s $server/why ]] || server_start 2>"$server/why" || true
-    if [[ ! -e $server/up ]]; then
-        [[ $(<"$server/why") != "$no_server" ]] || skip "$no_server"
-        echo "the server does not start:"
-        tail -n 5 "$server/why" "$server/install" "$server/log"
-        return 1
-    fi
+    needs_started "$server" server_start "$no_server"
     "$apapi" import --db mysql:///nothing 2>&1 /dev/null | grep -q 'built without MariaDB' &&
         skip "built without MariaDB"
     sql "drop database if exists apapi; create database apapi"

@@ -67,9 +67,3 @@ of_somebody() { "${somebody[@]}" env APAPI_CONFIG="$public/apapi.conf" "$public/
     chmod 644 "$public/given.json"
     tells 0 18 of_nobody report -n -P --format=jobid "$public/given.json"
 }
-
-@test "without user_records: as ever" {
-    echo "acct_dir = $acct" >"$public/apapi.conf"
-    run -1 of_nobody report
-    [[ ${#lines[@]} -eq 1 && $output == "apapi report: the accounting files in $acct are root's: "* ]]
-}

@@ -56,13 +56,7 @@ psql_apapi() { # SQL [DATABASE]
 
 # An empty database, whose URL is `url`.
 needs_postgres() {
-    [[ -e $postgres/up || -s $postgres/why ]] || postgres_start 2>"$postgres/why" || true
-    if [[ ! -e $postgres/up ]]; then
-        [[ $(<"$postgres/why") != "$no_postgres" ]] || skip "$no_postgres"
-        echo "the server does not start:"
-        tail -n 5 "$postgres/why" "$postgres/install" "$postgres/log"
-        return 1
-    fi
+    needs_started "$postgres" postgres_start "$no_postgres"
     "$apapi" import --db postgresql:///nothing 2>&1 /dev/null | grep -q 'built without PostgreSQL' &&
         skip "built without PostgreSQL"
     psql_apapi "drop database if exists apapi" postgres

@@ -79,6 +79,13 @@ setup() {
     esac
 }
 
+# CHECK by each of the two atimes.
+by_both() { # CHECK
+    "$1" "$NEW_ATIME"
+    need_old
+    "$1" "$OLD_ATIME"
+}
+
 # Run a program of its own in a simulation of $spec plus SIM-OPTIONs, measured by ATIME.
 simulate() { # ATIME [SIM-OPTION]... -- ATIME-ARGUMENT...
     local atime=$1 options=()
@@ -135,9 +142,7 @@ check_reopened() { # ATIME
 }
 
 @test "rapl, by both versions: registers that cannot be read for 1.7 s: reopened" {
-    check_reopened "$NEW_ATIME"
-    need_old
-    check_reopened "$OLD_ATIME"
+    by_both check_reopened
 }
 
 @test "rapl, newer: a processor without energy registers harms no other component" {
@@ -161,9 +166,7 @@ check_named() { # ATIME
 }
 
 @test "rapl, by both versions: THERMAL_SPEC and others that are no energy, when they are named: 300 W" {
-    check_named "$NEW_ATIME"
-    need_old
-    check_named "$OLD_ATIME"
+    by_both check_named
 }
 
 # As `apapi list` shows them, with a real PAPI: 300, 100 and 400 W; the energies are without the remark.
@@ -215,9 +218,7 @@ SPEC
 }
 
 @test "rapl and others, by both versions: together, with their units" {
-    check_two_components "$NEW_ATIME"
-    need_old
-    check_two_components "$OLD_ATIME"
+    by_both check_two_components
 }
 
 # Neither PAPI's open files nor a word of its reach the program or its user.
@@ -232,16 +233,5 @@ check_clean() { # ATIME
 }
 
 @test "rapl and coretemp, by both versions: nothing leaks, nothing is printed" {
-    check_clean "$NEW_ATIME"
-    need_old
-    check_clean "$OLD_ATIME"
-}
-
-@test "what setup-papi has built has the components" {
-    local built=$repository/build/papi-prefix component
-
-    run -0 "$built/bin/papi_component_avail"
-    for component in rapl powercap coretemp net; do
-        [[ $output == *"Name:   $component "* ]]
-    done
+    by_both check_clean
 }
