@@ -1,21 +1,67 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which component feeds which domain when several know the same hardware: nothing counts twice. */
-#include "fake/source.h"
+#include "fake/energy_event.h"
+#include "session/component.h"
 #include "session/live.h"
 #include "session/session_common.h"
-#include "unit/component_fixture.h"
+#include "sources/sources.h"
+#include "unit/unit.h"
 
 #define COMPONENTS 3
+#define EVENTS_MAX 4
 #define START_UJ 1000000
+#define TICK_NS UINT64_C(1000000000)
+#define ORIGIN_NS (5 * TICK_NS)
 
-static struct fake_source fakes[COMPONENTS];
 static struct component components[COMPONENTS];
+static struct apapi_reader readers[COMPONENTS];
+static struct apapi_event events[COMPONENTS][EVENTS_MAX];
+
+static void close_nothing(struct apapi_reader *reader)
+{
+    (void)reader;
+}
+
+static const struct apapi_source fake_source = {.name = "fake", .close = close_nothing};
+
+/* Energy counters of the package domain. They move at each reading: probes would count. */
+static void make_reader(int index, int counters)
+{
+    memset(events[index], 0, sizeof events[index]);
+    readers[index] = (struct apapi_reader){
+        .source = &fake_source, .events = events[index], .count = (size_t)counters};
+    for (int i = 0; i < counters; i++) {
+        events[index][i] = fake_energy_event;
+        events[index][i].update_ns = TICK_NS;
+        snprintf(events[index][i].name, sizeof events[index][i].name, "fake:::ENERGY%d", i);
+    }
+}
+
+static void attach(int index, const char *name)
+{
+    const struct component_settings settings = {.interval_ns = TICK_NS};
+
+    component_begin(&components[index], name, &settings);
+    assert_int_equal(component_adopt(&components[index], &readers[index]), 0);
+    component_restart(&components[index], ORIGIN_NS);
+}
+
+/* The same reading of all counters. */
+static void read_at(int index, unsigned number, uint64_t raw, int error)
+{
+    struct component *component = &components[index];
+
+    for (size_t i = 0; i < readers[index].count; i++) {
+        component->raw[i] = (struct apapi_reading){raw, error};
+    }
+    component_account(component, moment_at(ORIGIN_NS + number * TICK_NS));
+}
 
 /* The domains that a component counts. Each counts 0.1 J, 0.2 J or 0.3 J: the amount of the
  * first, second and third component. */
 struct named {
     const char *name;
-    enum apapi_domain domains[FAKE_EVENTS_MAX];
+    enum apapi_domain domains[EVENTS_MAX];
     int counters;
 };
 
@@ -25,32 +71,27 @@ static const struct named cray_pm = {
     "cray_pm", {APAPI_DOMAIN_NODE, APAPI_DOMAIN_PACKAGE, APAPI_DOMAIN_DRAM, APAPI_DOMAIN_GPU}, 4};
 static const struct named nvml = {"nvml", {APAPI_DOMAIN_GPU, APAPI_DOMAIN_GPU}, 2};
 
-static void attach(int index, const struct named *named)
+static void attach_named(int index, const struct named *named)
 {
-    const struct component_settings settings = {.interval_ns = 100000000};
-    struct fake_source *fake = &fakes[index];
-
-    fake_source_init(fake, named->counters);
+    make_reader(index, named->counters);
     for (int i = 0; i < named->counters; i++) {
-        fake->events[i].domain = named->domains[i];
+        events[index][i].domain = named->domains[i];
     }
-    fake_source_row(fake, START_UJ, 0);
-    fake_source_row(fake, START_UJ + 100000 * (uint64_t)(index + 1), 0);
-    attach_component(&components[index], named->name, &fake->base, &settings);
+    attach(index, named->name);
 }
 
 static void measure(const struct named *const named[COMPONENTS], struct apapi_measurement *m)
 {
-    const struct apapi_span span = {.elapsed_ns = 100000000};
+    const struct apapi_span span = {.elapsed_ns = TICK_NS};
     struct domain_results domains = {.results = m->domains};
 
     feed_clear(domains.feeds);
     for (int i = 0; i < COMPONENTS && named[i]; i++) {
         struct apapi_component_result result;
 
-        attach(i, named[i]);
-        component_account(&components[i], component_fetch(&components[i]));
-        component_account(&components[i], component_fetch(&components[i]));
+        attach_named(i, named[i]);
+        read_at(i, 0, START_UJ, 0);
+        read_at(i, 1, START_UJ + 100000 * (uint64_t)(i + 1), 0);
         assert_int_equal(component_finish(&components[i], i, &span, &result, &domains), 0);
         assert_int_equal(result.event_count, named[i]->counters);
         free(result.events);
@@ -94,8 +135,6 @@ TEST(the_first_component_that_has_a_domain_feeds_it)
 /* Runs of ten minutes whose clock is the test's; the first component named counts 1 J, the second
  * one 2 J from reading to reading. */
 
-#define ORIGIN_NS (5 * TICK_NS)
-#define TICK_NS UINT64_C(1000000000)
 #define TICKS 600
 
 static struct apapi_live_page page;
@@ -111,23 +150,15 @@ static void begin_page(void)
 
 static void begin(int index)
 {
-    const struct component_settings settings = {.interval_ns = TICK_NS};
-    struct component *component = &components[index];
-
-    fake_source_init(&fakes[index], 1);
-    attach_component(component, "fake", &fakes[index].base, &settings);
-    common_join(&common, component);
-    component_restart(component, ORIGIN_NS);
+    make_reader(index, 1);
+    attach(index, "fake");
+    common_join(&common, &components[index]);
 }
 
 static void tick(int index, unsigned number, int error)
 {
-    struct component *component = &components[index];
-
-    component->raw[0] = (struct apapi_reading){
-        .raw = START_UJ + number * (uint64_t)(index + 1) * 1000000, .error = error};
-    component_account(component, moment_at(ORIGIN_NS + number * TICK_NS));
-    common_report(&common, component);
+    read_at(index, number, START_UJ + number * (uint64_t)(index + 1) * 1000000, error);
+    common_report(&common, &components[index]);
 }
 
 static void finish(int index, struct domain_results *domains)
@@ -232,16 +263,15 @@ TEST(the_page_has_an_uncertainty_from_the_second_reading_on)
 /* Other memory of root's process must not leak. */
 TEST(nothing_else_gets_onto_the_page)
 {
-    const struct component_settings settings = {.interval_ns = TICK_NS};
-    struct apapi_event *event = &fakes[0].events[0];
+    struct apapi_event *event = &events[0][0];
 
     begin_page();
-    fake_source_init(&fakes[0], 1);
+    make_reader(0, 1);
     memset(event->name, '#', sizeof event->name);
     memset(event->unit, '#', sizeof event->unit);
     strcpy(event->name, "a");
     strcpy(event->unit, "J");
-    attach_component(&components[0], "fake", &fakes[0].base, &settings);
+    attach(0, "fake");
     common_join(&common, &components[0]);
     assert_null(memchr(&page, '#', sizeof page));
     component_close(&components[0]);
@@ -252,7 +282,7 @@ TEST(nothing_else_gets_onto_the_page)
 TEST(a_page_has_room_for_so_many_events)
 {
     begin_page();
-    attach(0, &rapl);
+    attach_named(0, &rapl);
     page.head.event_count = APAPI_LIVE_EVENTS - 2;
     common_join(&common, &components[0]);
     assert_int_equal(components[0].live_count, 2);
