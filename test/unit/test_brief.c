@@ -2,7 +2,7 @@
 /* A packed record gives the same sum as the record, but for its curves. */
 #include "index/brief.h"
 #include "record/record.h"
-#include "unit/unit.h"
+#include "unit/record_fixture.h"
 
 #define HEAD                                                                                       \
     "{\"apapi\":1,\"node\":\"n1\",\"start\":\"2026-11-21T11:00:00.123456789Z\",\"elapsed_s\":60."  \
@@ -57,8 +57,7 @@ TEST(a_record_that_was_packed_gives_the_same_sum)
     struct brief_line line;
 
     for (size_t i = 0; i < COUNT_OF(lines); i++) {
-        if (apapi_record_decode(lines[i], strlen(lines[i]), &record[i], &why))
-            fail_msg("%s", why.text);
+        record[i] = decode(lines[i]);
         brief_add(&packed, (struct brief_line){.offset = i, .size = 7}, &record[i]);
         brief_add(&packed, (struct brief_line){.offset = i + 10}, NULL);
     }
@@ -85,13 +84,10 @@ TEST(a_record_that_was_packed_gives_the_same_sum)
 TEST(packed_lines_that_are_cut_are_an_error_at_any_byte)
 {
     static struct apapi_record brief;
-    struct apapi_record record;
+    CLEARED struct apapi_record record = decode(lines[1]);
     struct brief_lines packed = {0};
     struct brief_line line;
 
-    if (apapi_record_decode(lines[1], strlen(lines[1]), &record, &why)) {
-        fail_msg("%s", why.text);
-    }
     brief_add(&packed, (struct brief_line){0}, &record);
     for (size_t size = packed.size - 1; size > 0; size--) {
         packed.size = size;
@@ -99,7 +95,6 @@ TEST(packed_lines_that_are_cut_are_an_error_at_any_byte)
         packed.failed = false;
         assert_fails(EBADMSG, brief_read(&packed, &line, &brief));
     }
-    apapi_record_clear(&record);
     sum_free(&packed.sums);
     free(packed.bytes);
 }

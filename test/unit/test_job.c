@@ -140,28 +140,6 @@ TEST(an_unknown_domain_is_missing_in_the_total)
     assert_int_equal(total_of(records, 3).missing_domains, 0);
 }
 
-/* Every step may err to the same side; one that lies within another one is not in the energy. */
-TEST(uncertainties_of_nodes_and_steps_add_up)
-{
-    struct apapi_record records[] = {step("0", "n1", 0, 10, 100), step("1", "n1", 10, 20, 100),
-                                     step("0", "n2", 0, 10, 100), step("batch", "n3", 0, 20, 100),
-                                     step("0", "n3", 2, 9, 100)};
-    struct apapi_job_total total;
-
-    for (size_t i = 0; i < 5; i++) {
-        struct apapi_domain_result *domain = &records[i].measurement.domains[PACKAGE];
-
-        domain->uncertainty_j = (double)(1U << i);
-        domain->power_w = (struct apapi_summary){100, 100, 100, NAN};
-    }
-    total = total_of(records, 5);
-    assert_about(total.domains[PACKAGE].uncertainty_j, 1 + 2 + 4 + 8);
-    assert_about(total.uncertainty_j, 1 + 2 + 4 + 8);
-    records[1].measurement.domains[PACKAGE].uncertainty_j = NAN;
-    total = total_of(records, 5);
-    assert_true(isnan(total.uncertainty_j));
-}
-
 #define MANY 66000
 
 /* Each runs for half of the time, so that a comparison of all with all would take hours. */

@@ -126,27 +126,22 @@ static void add_uneven(void)
     assert_int_equal(apapi_merge_absent(merge, "n4", "lost"), 0);
 }
 
-/* A mean below what both had while they were there: a minimum of the whole time is not known. */
+/* A mean below what both had while they were there: a minimum of the whole time is not known. n2
+ * has memory, and does not know its energy. */
 MERGED(mean_power_is_energy_by_time)
-{
-    add_uneven();
-    assert_domain(APAPI_DOMAIN_PACKAGE, 2, 1900, (struct apapi_summary){NAN, 1900.0 / 9, 370, NAN},
-                  0);
-}
-
-/* n2 has memory, and does not know its energy. */
-MERGED(what_one_node_does_not_know_is_missing)
 {
     struct merge_result result;
 
     add_uneven();
+    assert_domain(APAPI_DOMAIN_PACKAGE, 2, 1900, (struct apapi_summary){NAN, 1900.0 / 9, 370, NAN},
+                  0);
     assert_domain(APAPI_DOMAIN_DRAM, 1, 90, (struct apapi_summary){NAN, 10, 12, NAN}, 0);
+    assert_domain(APAPI_DOMAIN_PSYS, 0, NAN, (struct apapi_summary){NAN, NAN, NAN, NAN}, 0);
+    assert_domain(APAPI_DOMAIN_GPU, 0, NAN, (struct apapi_summary){NAN, NAN, NAN, NAN}, 0);
     result = worked_out();
     assert_int_equal(result.domains[APAPI_DOMAIN_DRAM].unknown, 1);
     assert_int_equal(result.missing, 1U << APAPI_DOMAIN_DRAM);
     free(result.nodes);
-    assert_domain(APAPI_DOMAIN_PSYS, 0, NAN, (struct apapi_summary){NAN, NAN, NAN, NAN}, 0);
-    assert_domain(APAPI_DOMAIN_GPU, 0, NAN, (struct apapi_summary){NAN, NAN, NAN, NAN}, 0);
 }
 
 /* Events with names of their own on each node do not fill the memory. */
@@ -184,18 +179,16 @@ static void set_powers(struct apapi_record *record, enum apapi_domain domain, un
     }
 }
 
-/* Nodes n1 and n2, of whose bin `partial` half is known; -1: all of each is. */
+/* Nodes n1 and n2, of whose four bins half of one is known. */
 static void add_pair(double energy_j, struct apapi_summary summary, const double *n1_w,
-                     const double *n2_w, size_t count, int partial)
+                     const double *n2_w, int partial)
 {
     for (unsigned i = 0; i < 2; i++) {
         struct apapi_record record = node_record(i ? "n2" : "n1", i);
 
         set_domain(&record, APAPI_DOMAIN_PACKAGE, energy_j, summary);
-        set_powers(&record, APAPI_DOMAIN_PACKAGE, 0, i ? n2_w : n1_w, count);
-        if (partial >= 0) {
-            record.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline.covered_pct[partial] = 50;
-        }
+        set_powers(&record, APAPI_DOMAIN_PACKAGE, 0, i ? n2_w : n1_w, 4);
+        record.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline.covered_pct[partial] = 50;
         add(&record);
     }
 }
@@ -305,21 +298,17 @@ MERGED(extremes_of_the_total_are_of_all_domains_together)
     free(result.nodes);
 }
 
-/* The last bin is known in part only: the mean knows that it has less power than any other. */
-MERGED(a_minimum_that_the_mean_contradicts_is_unknown)
+/* The last bin is known in part only: the mean knows that it has less power than any other. Or the
+ * peak is known in part only. */
+MERGED(extremes_that_the_mean_contradicts_are_unknown)
 {
     static const double n1_w[] = {100, 300, 100, 100}, n2_w[] = {300, 120, 310, 100};
+    static const double peak_w[] = {100, 110, 890, 100};
 
-    add_pair(780, (struct apapi_summary){95, 195, 310, NAN}, n1_w, n2_w, 4, 3);
+    add_pair(780, (struct apapi_summary){95, 195, 310, NAN}, n1_w, n2_w, 3);
     assert_domain(APAPI_DOMAIN_PACKAGE, 2, 1560, (struct apapi_summary){NAN, 390, 420, NAN}, S);
-}
-
-/* The peak is known in part only. */
-MERGED(a_maximum_that_the_mean_contradicts_is_unknown)
-{
-    static const double power_w[] = {100, 110, 890, 100};
-
-    add_pair(800, (struct apapi_summary){95, 300, 310, NAN}, power_w, power_w, 4, 2);
+    renew_merge();
+    add_pair(800, (struct apapi_summary){95, 300, 310, NAN}, peak_w, peak_w, 2);
     assert_domain(APAPI_DOMAIN_PACKAGE, 2, 1600, (struct apapi_summary){200, 600, NAN, NAN}, S);
 }
 
