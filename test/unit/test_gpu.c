@@ -211,21 +211,27 @@ CLEANED(a_gpu_that_is_lost_already)
     assert_true(find(reader, nvidia.energy, 1) >= 0);
     assert_string_equal(reader->detail, "NVML 12.535.104.05, 1 GPU not measured");
     reader->source->close(reader);
-    write_spec("gpu fail=*:15\n");
-    assert_not_opened(&nvidia, ENODEV, "GPU 0: No such device");
-    write_spec("gpu fail=*:4\n");
-    assert_not_opened(&nvidia, EACCES, "GPU 0: Permission denied");
 }
 
 CLEANED(why_there_is_nothing)
 {
-    write_spec("library fail=Init_v2:9\n");
-    assert_not_opened(&nvidia, ENODEV, "NVML does not start: Driver Not Loaded");
-    write_spec("library fail=init:8\n");
-    assert_not_opened(&rocm_smi, EIO, "ROCm SMI does not start: status 8");
-    write_spec("");
-    for (size_t v = 0; v < VENDORS; v++) {
-        assert_not_opened(vendors[v], ENODEV, "no GPU");
+    static const struct {
+        const struct vendor *vendor;
+        const char *spec;
+        int error;
+        const char *says;
+    } cases[] = {
+        {&nvidia, "gpu fail=*:15\n", ENODEV, "GPU 0: No such device"},
+        {&nvidia, "gpu fail=*:4\n", EACCES, "GPU 0: Permission denied"},
+        {&nvidia, "library fail=Init_v2:9\n", ENODEV, "NVML does not start: Driver Not Loaded"},
+        {&rocm_smi, "library fail=init:8\n", EIO, "ROCm SMI does not start: status 8"},
+        {&nvidia, "", ENODEV, "no GPU"},
+        {&rocm_smi, "", ENODEV, "no GPU"},
+        {&amd_smi, "", ENODEV, "no GPU"}};
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        write_spec(cases[i].spec);
+        assert_not_opened(cases[i].vendor, cases[i].error, cases[i].says);
     }
 }
 

@@ -611,40 +611,6 @@ PROBE(the_longest_wait_tells_the_update_period)
     assert_int_equal(apapi_probe_update_ns(&probe) / MS, 32);
 }
 
-/* The shortest period that the waits leave possible; none is shorter than the longest wait. */
-PROBE(short_waits_tell_a_shorter_period)
-{
-    static const struct {
-        int probes;
-        double least, most; /* of the known period */
-    } looks[] = {{1, 0.7, 0.71}, {2, 0.25, 0.25}, {100, 0.08, 0.125}};
-    int probes = 0;
-
-    for (size_t i = 0; i < COUNT_OF(looks); i++) {
-        for (; probes < looks[i].probes; probes++) {
-            probe_see(100, UPDATE_NS / 10);
-        }
-        assert_in_range(apapi_probe_update_ns(&probe), (uint64_t)(UPDATE_NS * looks[i].least),
-                        (uint64_t)(UPDATE_NS * looks[i].most));
-        assert_near(probe.most, 100);
-    }
-    probe_open();
-    probe_close_at(100, UPDATE_NS / 3);
-    probe_close_at(110, UPDATE_NS / 2);
-    assert_in_range(apapi_probe_update_ns(&probe), UPDATE_NS / 3, UPDATE_NS / 2);
-}
-
-/* Its power is known to a range. */
-PROBE(a_probe_may_take_long)
-{
-    apapi_probe_open(&probe, 100, (struct apapi_moment){START_NS, START_NS + 2 * UPDATE_NS});
-    apapi_probe_close(&probe, 160,
-                      (struct apapi_moment){START_NS + 4 * UPDATE_NS, START_NS + 6 * UPDATE_NS},
-                      PLAUSIBLE);
-    assert_near(probe.recent_least, 10);
-    assert_near(probe.recent_most, 30);
-}
-
 /* It may have moved in that time, unseen. */
 PROBE(the_time_of_a_reading_is_no_wait)
 {

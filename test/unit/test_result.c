@@ -77,29 +77,6 @@ TEST(a_last_move_like_none_before)
     assert_false(counter_is_rough(120, 10.2));
 }
 
-/*
- * At 10 W, of which a probe sees an update; its second reading takes so long. Then `excess_j` more
- * is counted until 20 ms after it has begun.
- */
-static double after_a_probe_j(double excess_j, uint64_t length_ms)
-{
-    struct apapi_reading reading = {0};
-
-    apapi_meter_init(&meter, &fake_energy_event, TICK_NS, NULL);
-    feed(0, 0);
-    for (uint64_t ms = 39; ms <= 40; ms++) {
-        bool second = ms == 40;
-        struct apapi_moment when = {ms * MS, (ms + (second ? length_ms : 0)) * MS};
-
-        reading.raw = (uint64_t)((double)ms / 100 / meter.event->scale + 0.5);
-        apapi_meter_probe(&meter, &reading, when, second);
-    }
-    reading.raw = (uint64_t)((0.6 + excess_j) / meter.event->scale + 0.5);
-    apapi_meter_add(&meter, &reading, moment_at(60 * MS), &(double){0});
-    finish(&meter, 60 * MS, &result);
-    return result.uncertainty_j;
-}
-
 /* At 100 W: until probes have seen four moves, an update may take as long as an interval. */
 TEST(a_period_that_nothing_states)
 {
@@ -123,14 +100,6 @@ TEST(a_period_that_nothing_states)
     assert_true(u_j[3] >= 10 && u_j[3] < 11);
     assert_true(u_j[4] > 0.05 && u_j[4] < 0.5);
     assert_true(u_j[5] <= u_j[4]);
-}
-
-TEST(power_that_rises_after_the_last_probe)
-{
-    assert_near(after_a_probe_j(0, 0), 0.01 * (1 + 1.5 / 60) + 1e-6);
-    assert_near(after_a_probe_j(0, 8), 0.01 * (1 + 1.5 / 60) + 1e-6);
-    /* 20 updates: ten of them have it all; 60 in all */
-    assert_near(after_a_probe_j(0.5, 0), 0.25 * (1 + 1.5 / 60) + 1e-6);
 }
 
 /* 10 W; the counter begins again before the last reading, the only one that is shown. */
@@ -181,21 +150,6 @@ TEST(a_reset_that_looks_like_a_wrap)
     assert_false(near_its_end_is_rough(5, 5));
     assert_true(near_its_end_is_rough(120, 5));
     assert_near(result.total, 399 * 10 + 99 * 10 + 125 + 1e-6);
-}
-
-/* At 2 kW it wraps every 131 s: 300 s without a reading may hide two wraps. */
-TEST(wraps_that_may_hide)
-{
-    counter_is_rough(100, 10);
-    assert_true(result.uncertainty_j < 2 * UPDATE_J);
-    apapi_meter_init(&meter, &fake_energy_event, TICK_NS, NULL);
-    feed(0, 0);
-    feed(1000, 10000);
-    feed(4000, 40000);
-    is_rough_after(4000);
-    assert_int_equal(result.incidents.gaps, 1);
-    assert_near(result.total, 40000);
-    assert_in_range(result.uncertainty_j, 2 * 262143, 2 * 262144);
 }
 
 static struct apapi_event watts = {.unit = "W",

@@ -98,14 +98,7 @@ PREPARED(what_its_owner_holds_is_his)
     assert_string_equal(found(SPOOL_WRITTEN), "b ");
     assert_string_equal(found(SPOOL_WRITTEN), "");
     assert_false(is_there("n1/1.0.json"));
-}
-
-PREPARED(what_is_removed_is_gone)
-{
-    struct spool spool = SPOOL_CLOSED(dir, "n1", "1.0");
-
-    spool_remove(&spool);
-    save(&spool, "a");
+    save(&spool, "c");
     spool_remove(&spool);
     spool_remove(&spool);
     assert_string_equal(found(SPOOL_WRITTEN), "");
