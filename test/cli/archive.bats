@@ -195,6 +195,32 @@ shim_sampler() { # VARIABLE=FILE
     [[ $(cat "$users"/0/*/n1.jsonl) == "$(cat "$acct"/*/n1.jsonl)" ]]
 }
 
+@test "the clock is set back by an hour during a step: it lasts as long as it did, and began when the clock said so" {
+    back=$BATS_TEST_TMPDIR/back
+    shim_sampler "SHIM_CLOCK_BACK=$back"
+    begun_s=$EPOCHSECONDS
+    run -0 step 1 "begun 1; touch '$back'; sleep 1"
+    took_s=$((EPOCHSECONDS - begun_s + 1))
+    jq -e ".complete and .elapsed_s >= 0.99 and .elapsed_s < $took_s and
+        ((.start | sub(\"[.][0-9]+\"; \"\") | fromdate) - $begun_s | . >= 0 and . < $took_s)" <<<"$output"
+    # in the first hour of a day, the next step's day is the one before
+    run -0 step 2 true
+    [[ $(written .job | sort -n) == $'1\n2' && $(spooled) -eq 0 ]]
+}
+
+@test "a disk whose fsync takes 300 ms: 5 steps at once are 5 lines, each complete" {
+    slow=$BATS_TEST_TMPDIR/slow
+    shim_sampler "SHIM_SLOW=$slow"
+    : >"$slow"
+    for job in {1..5}; do
+        step "$job" "checkpointed $job" >/dev/null 3>&- &
+    done
+    wait
+    rm "$slow"
+    run -0 step 6 'checkpointed 6' # it would write what these have left
+    [[ $(written 'select(.complete and (has("recovered") | not)) | .job' | sort -n) == "$(seq 6)" && $(spooled) -eq 0 ]]
+}
+
 @test "no copies where others can change what is in the folder; the step gets its record" {
     users=$BATS_TEST_TMPDIR/users
     mkdir -m 1777 "$users"
