@@ -5,15 +5,22 @@
 # shellcheck disable=SC2030,SC2031 # each test is a subshell
 load survive
 
+# Nodes have folders of their own for PMIx, as machines have.
 setup_file() {
-    start_simulated_cluster
+    start_simulated_cluster --extra "TmpFS=$BATS_FILE_TMPDIR/cluster/tmp-%n"
     [[ -z ${APAPI_SKIP_ALL:-} ]] || return 0
-    cc -Wall -Wextra -Werror -I "$install/include" "$BATS_TEST_DIRNAME/region_phases.c" -o "$APAPI_CLUSTER_DIR/phases" \
-        -L "$install/lib" -lapapi -lpthread "-Wl,-rpath,$install/lib"
+    mkdir -m 755 "$APAPI_CLUSTER_DIR/tmp-n1" "$APAPI_CLUSTER_DIR/tmp-n2"
+    compile cc "$repository/test/sim/phases.c" phases -I "$repository/core" -lpthread
+}
+
+compile() { # COMPILER SOURCE PROGRAM WORDS...
+    "$1" -Wall -Wextra -Werror -I "$install/include" "$2" -o "$APAPI_CLUSTER_DIR/$3" "${@:4}" -L "$install/lib" -lapapi \
+        "-Wl,-rpath,$install/lib"
 }
 
 setup() {
     common_setup
+    make_work
     phases=$APAPI_CLUSTER_DIR/phases
 }
 
@@ -25,60 +32,49 @@ adds_up='
     adds_up("package") and adds_up("dram")'
 
 @test "a record has the regions of its step, and they have all of its energy" {
-    run -0 as_alice srun -N1 -w n1 --apapi=rapl --apapi-interval=10ms "$phases" 2 1
-    [[ ${lines[0]} == begins && $output == *"main/long"* ]]
+    run -0 as_alice srun -N1 -w n1 --apapi=rapl --apapi-interval=10ms "$phases" - 2 1 1
+    [[ $output == *"  high "* ]]
+    truth=${lines[0]}
     record=$(last_record n1)
     whole "$record"
-    holds "$record" "$adds_up"
-    holds "$record" "$adds_up"' and ([.regions[] | select(.name)] | length) == 3 and
-        ([region("main/short", "main/long", "main") | .programs == 1 and .threads == 1] | all)'
+    holds "$record" "$adds_up"' and ([.regions[] | select(.name) | .name] | sort) == ["high", "low", "middle"] and .regions_lost == null'
     # the meters do not change: 200 W and 40 W whatever the program does
-    holds "$record" "$adds_up"' and (region("main/long") | .count > 10 and .method != "unknown" and
+    holds "$record" "$adds_up"' and (region("high") | .count > 10 and .programs == 1 and .threads == 1 and .method != "unknown" and
         (.domains.package.energy_j / .time_s / 200 - 1 | fabs) < 0.1 and (.domains.dram.energy_j / .time_s / 40 - 1 | fabs) < 0.1)'
-    # when they were used: both all the time, and in no bin more than there is
-    holds "$record" "$adds_up"' and ([region("main/long").bins, region("main/short").bins] as [$long, $short] | $long.bin_s == $short.bin_s and
-        ([$long.share_pct, $short.share_pct] | map(length) | min > 10) and
-        ([$long.share_pct, $short.share_pct] | transpose | map(map(. // 0) | add) | max <= 101 and add / length > 50))'
-    holds "$record" '.foms == [{"name": "turns", "value": 12.5, "unit": "turns/s", "programs": 1}] and .regions_lost == null'
+    holds "$record" "$truth"' as $truth | [.regions[] | select(.name) | .count == $truth[.name].count and
+        (.time_s / $truth[.name].time_s - 1 | fabs) < 0.1] | all'
+    # when they were used: all the time, and in no bin more than there is
+    holds "$record" '[.regions[] | select(.name).bins] | (map(.bin_s) | unique | length) == 1 and
+        (map(.share_pct) | (map(length) | min > 10) and (transpose | map(map(. // 0) | add) | max <= 101 and add / length > 50))'
 }
 
 @test "eight tasks of four threads each are added up" {
-    run -0 as_alice srun -N1 -n8 --overcommit -w n1 --apapi=rapl --apapi-interval=10ms "$phases" 1 4
+    run -0 as_alice srun -N1 -n8 --overcommit -w n1 --apapi=rapl --apapi-interval=10ms "$phases" - 1 1 4
     record=$(last_record n1)
     whole "$record"
-    holds "$record" "$adds_up"' and ([region("main/short", "main") | .programs == 8 and .threads >= 8 and .threads <= 32] | all)'
-    holds "$record" '.foms[0].programs == 8 and .foms[0].value == 100 and .regions_lost == null'
-}
-
-@test "what a program that is killed was in is in the record" {
-    run -137 as_alice srun -N1 -w n1 --apapi=rapl --apapi-interval=10ms sh -c \
-        '"$0" 100 2 & sleep 1; kill -KILL $!; wait $!' "$phases"
-    record=$(last_record n1)
-    holds "$record" "$adds_up"' and (region("main/long") | .count > 10 and .threads == 2 and .time_s > 0.1)'
+    holds "$record" "$adds_up"' and (region("high") | .programs == 8 and .threads >= 8 and .threads <= 32) and .regions_lost == null'
 }
 
 @test "the sampler's end does not disturb a program with regions" {
     plugstack checkpoint=1s
     hold
-    begin_step -N1 -w n1 --apapi=rapl --apapi-interval=10ms "$phases" "$over" 2
+    begin_step -N1 -w n1 --apapi=rapl --apapi-interval=10ms sh -c "'$phases' - 1000 1 2 & $until_over; kill \$!"
     begun_on n1 phases
     has_checkpoint() { # of a program that is in its regions: the first one may be made before
-        cat "$APAPI_SPOOL_DIR"/n1/*.json 2>/dev/null | jq -es 'any(.[].regions[]?; .name == "main/long" and .time_s > 0)' >/dev/null
+        cat "$APAPI_SPOOL_DIR"/n1/*.json 2>/dev/null | jq -es 'any(.[].regions[]?; .name == "high" and .time_s > 0)' >/dev/null
     }
     eventually has_checkpoint
     cluster on n1 pkill -KILL -x apapi-sampler
     end_held_step
     [[ $status -eq 0 ]]
-    grep -x begins "$BATS_TEST_TMPDIR/out"
     recover_on n1
     record=$(records n1 | jq -c 'select(.recovered and .regions)')
     run -0 cluster on n1 sh -c '! ls /run/apapi/n1/*/*.regions'
-    holds "$record" "$adds_up"' and (region("main/long") | .time_s > 0)'
+    holds "$record" "$adds_up"' and (region("high") | .time_s > 0)'
 }
 
 @test "others than the step's user cannot say anything of its regions" {
-    hold
-    begin_step -N1 -w n1 --apapi=rapl sh -c "$until_over"
+    begin_held_step '' -N1 -w n1 --apapi=rapl
     begun_on n1 sh
     socket=$(cluster on n1 sh -c 'ls /run/apapi/n1/*/*.0.regions')
     [[ $socket == /run/apapi/n1/*/*.0.regions ]]
@@ -86,25 +82,13 @@ adds_up='
 print("in" if s.send(b"x") == 1 else "out"); print(len(s.recv(9)))'
     tells 1 '*Permission denied*' cluster on n1 setpriv --reuid nobody --clear-groups python3 -c "$say" "$socket"
     tells 0 'in*0' cluster on n1 setpriv --reuid alice --clear-groups python3 -c "$say" "$socket" # a message that is none ends it
-    release
-    end_step
+    end_held_step
     [[ $status -eq 0 ]]
     run -0 cluster on n1 sh -c '! ls /run/apapi/n1/*/*.regions'
     holds "$(last_record n1)" 'has("regions") | not'
 }
 
-@test "marks of a script are regions of its step" {
-    run -0 as_alice srun -N1 -w n1 --apapi=rapl --apapi-interval=10ms sh -c \
-        '"$0" mark begin copy; sleep 0.5; "$0" mark end copy; "$0" mark run solve -- sleep 0.3; "$0" mark fom cells 12 cells' \
-        "$install/bin/apapi"
-    record=$(last_record n1)
-    holds "$record" "$adds_up"' and ([region("copy", "solve") | .count == 1 and .time_s > 0.2 and .domains.package.energy_j > 20] | all)'
-    holds "$record" '[.regions[] | select(.name) | .name] | sort == ["copy", "solve"]'
-    holds "$record" '.foms == [{"name": "cells", "value": 12, "unit": "cells", "programs": 1}]'
-}
-
 @test "marks of a batch script: its record names their regions, and the script goes on as without them" {
-    make_work
     cat >"$BATS_TEST_TMPDIR/job" <<END
 #!/bin/sh -e
 PATH=$install/bin:\$PATH
@@ -135,33 +119,6 @@ END
     [[ $output =~ solve\ +1\ .*staging\ +1\ .*"480 cells, " ]]
 }
 
-# --- programs marked for PAPI -----------------------------------------------------------------------------
-
-program_of() { # COMPILER
-    "$1" -include apapi/papi_hl_compat.h -I "$install/include" "$repository/test/fake/regions/papi_hl_program.c" \
-        -o "$APAPI_CLUSTER_DIR/ranks" -L "$install/lib" -lapapi "-Wl,-rpath,$install/lib" -pthread
-}
-
-# Four ranks of a step on two nodes, by its records.
-four_ranks() {
-    { last_record n1; last_record n2; } | jq -es '([.[].regions[] | select(.name == "computation") | .count] | add == 12) and
-        ([.[].regions[] | select(.name == "computation") | .programs] | length == 2 and add == 4) and all(.[]; .complete)'
-}
-
-# The program says "done" on standard output, and that a region was never begun on standard error.
-ran_as_ever() {
-    [[ $status -eq 0 && $(sort -u <<<"$output") == "done" && $(wc -l <<<"$output") == 4 ]]
-}
-
-@test "PAPI: ranks on two nodes that srun starts with PMI2" {
-    echo '#include <papi.h>' | cc -E - >/dev/null 2>&1 || skip 'no papi.h'
-    program_of cc
-    run --separate-stderr as_alice srun -N2 -n4 --mpi=pmi2 --apapi=rapl "$APAPI_CLUSTER_DIR/ranks"
-    echo "$output$stderr"
-    ran_as_ever
-    four_ranks
-}
-
 # The commands of a page's block, and what they print; without what differs from run to run: numbers, the prefix of
 # their units, uncertainties, what is outside of the region, whether a busy machine was late.
 block() { # HEADING
@@ -174,8 +131,7 @@ alike() {
 }
 
 @test "PAPI's example, as docs/regions.md shows it" {
-    cc "$repository/docs/examples/papi_hl.c" -I "$install/include" -o "$APAPI_CLUSTER_DIR/papi_hl" -L "$install/lib" -lapapi \
-        "-Wl,-rpath,$install/lib"
+    compile cc "$repository/docs/examples/papi_hl.c" papi_hl
     local command commands=0 apapi=$install/bin/apapi
     while read -r command; do
         case $command in
@@ -187,4 +143,41 @@ alike() {
     done < <(block "## An example" | sed -n 's/^\$ //p')
     ((commands == 2))
     diff <(block "## An example" | grep -v '^\$ ' | alike) <(alike <"$BATS_TEST_TMPDIR/printed")
+}
+
+# --- ranks of an MPI program (Open MPI) ---------------------------------------------------------------------
+
+compile_ranks() {
+    command -v mpicc >/dev/null || skip 'no mpicc'
+    compile mpicc "$BATS_TEST_DIRNAME/regions_mpi.c" ranks
+}
+
+# The ranks in the records of all steps of the last job.
+right_records() {
+    local file=$BATS_TEST_TMPDIR/records
+    records 'n?' >"$file"
+    jq -es '[.[] | select(.job == $job) | select(.regions)] as $records | ($records | map(.node) | sort == ["n1", "n2"]) and
+        ([$records[].regions[] | select(.name == "computation") | .programs] == [2, 2]) and
+        ([$records[].regions[] | select(.name // "" | startswith("computation/rank ")) | .name] | sort ==
+            [range(4) | "computation/rank \(.) of 4"]) and ([$records[].foms[0].value] == [20, 20])' \
+        --argjson job "$(jq -s 'max_by(.job).job' "$file")" "$file"
+}
+
+# bats test_tags=long
+@test "ranks that srun starts through PMIx" {
+    compile_ranks
+    run --separate-stderr as_alice srun -N2 --ntasks-per-node=2 --mpi=pmix --apapi=rapl "$APAPI_CLUSTER_DIR/ranks"
+    echo "$output$stderr"
+    [[ $status == 0 && $output == $'done\ndone\ndone\ndone' ]]
+    right_records
+}
+
+# bats test_tags=long
+@test "ranks that mpirun starts in a job" {
+    compile_ranks
+    run -0 sbatch_wait -N2 --ntasks-per-node=2 --apapi=rapl --output="$work/log" \
+        --wrap "mpirun -n 4 --map-by ppr:2:node '$APAPI_CLUSTER_DIR/ranks'"
+    cat "$work/log"
+    [[ $(<"$work/log") == $'done\ndone\ndone\ndone'* ]]
+    right_records
 }
