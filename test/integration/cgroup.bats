@@ -46,7 +46,19 @@ setup_file() {
     for i in {100..131}; do
         thresholds+=("--apapi-overflow=total >= ${i}J : exec=cd $work; >begun; ./escape")
     done
-    cc -O1 -Wall -o "$work/dying_tasks" "$BATS_TEST_DIRNAME/dying_tasks.c"
+    # the tasks wait; once a command has begun, the last one kills the others, one after the other
+    alice_sh "cat >dying_tasks; chmod +x dying_tasks" <<'END'
+#!/bin/bash
+echo $$ >"task.$SLURM_PROCID"
+((SLURM_PROCID == SLURM_NTASKS - 1)) || exec sleep 1000
+until [[ -e begun ]]; do sleep 0.001; done
+for ((other = 0; other < SLURM_NTASKS - 1; other++)); do
+    until [[ -s task.$other ]]; do sleep 0.001; done
+    kill -KILL "$(<"task.$other")"
+    sleep 0.002
+done
+sleep 3 # for commands beside a task that is gone
+END
     alice_sh "cat >escape; chmod +x escape" <<'END'
 #!/bin/sh
 setsid sh -c 'cat /proc/self/cgroup >groups.$$; exec sleep 998' &
@@ -54,7 +66,7 @@ END
     for ((i = 0; i < ${ROUNDS:-1}; i++)); do
         rm -f "$work"/begun "$work"/task.*
         as_alice env -C "$work" srun -Q -N1 -w n1 -n40 --overcommit --kill-on-bad-exit=0 --apapi=rapl --apapi-interval=10ms \
-            --apapi-format=none "${thresholds[@]}" ./dying_tasks begun || true
+            --apapi-format=none "${thresholds[@]}" ./dying_tasks || true
     done
     compgen -G "$work/groups.*" >/dev/null
     run grep -L '/job_[0-9]*/step_' "$work"/groups.*

@@ -18,9 +18,6 @@ setup_file() {
     cluster run sacctmgr -i add user alice account=physics
 }
 
-# The node sampler runs as long as slurmd.
-no_helpers() { ! cluster run pgrep -x apapi-collect; }
-
 # A node's energy is known from its second reading that finds a meter moved. It stays known.
 is_known() { # NODE
     let_pass 1

@@ -9,6 +9,9 @@ make_energy_folder() {
     export energy
 }
 
+# The node sampler runs as long as slurmd.
+no_helpers() { ! cluster run pgrep -x apapi-collect; }
+
 teardown_file() {
     local status=0
     end_of_file || status=1

@@ -12,8 +12,6 @@ setup_file() {
     start_cluster --extra "$(energy_lines)" --sim "--packages 2 --package-w 30 --dram-w 20" --sim "n2:--packages 0"
 }
 
-no_helpers() { ! cluster run pgrep -x apapi-collect; }
-
 restart_slurmd() { # NODE
     end_slurmd "$1"
     cluster on "$1" slurmd
@@ -44,7 +42,7 @@ truth_on() { # NODE
         awk '{ s += $1 } END { print s / 1e6 }'
 }
 
-@test "killing the node sampler five times: no word above info, and no joule lost" {
+no_joule_is_lost_by() { # KILLS
     local before_truth_j seen_j begin_j begin_truth_j counted_j
     eventually node_has n1 'e > 0 && p > 99'
     before_truth_j=$(truth_on n1)
@@ -54,7 +52,7 @@ truth_on() { # NODE
     done
     begin_j=$(node_energy n1)
     begin_truth_j=$(truth_on n1)
-    kill_samplers 5
+    kill_samplers "$1"
     eventually node_has n1 'p > 99'
     # e only grows: it comes to all that the meters have counted until now, and is never more than that
     counted_j=$(awk -v now="$(truth_on n1)" -v begin="$begin_truth_j" 'BEGIN { print now - begin }')
@@ -64,6 +62,15 @@ truth_on() { # NODE
         exit !(end - begin <= end_truth - before + 0.01) }'
     [[ -z $(log_errors) ]]
     run -0 as_alice srun -w n1 true
+}
+
+@test "killing the node sampler five times: no word above info, and no joule lost" {
+    no_joule_is_lost_by 5
+}
+
+# bats test_tags=long
+@test "killing it two hundred times" {
+    no_joule_is_lost_by 200
 }
 
 @test "nothing that could be measured, or no sampler: one clear message, and steps run" {
