@@ -117,23 +117,24 @@ calls_with_the_users_names() {
     [[ -z ${outside[*]:-} ]]
 }
 
-@test "the user can neither trace nor read nor signal the sampler" {
+@test "the user can neither trace nor read nor signal the sampler, nor the process that acts for it" {
     as_alice sh -c "cat >$folder/attack; chmod 755 $folder/attack" <<'END'
 #!/bin/bash
-sampler=$(pgrep -x apapi-sampler) || exit 9
-for signal in 0 STOP KILL TERM; do
-    ! kill -$signal "$sampler" 2>/dev/null || echo "signal $signal"
+for sampler in $(pgrep -x apapi-sampler); do
+    for signal in 0 STOP KILL TERM; do
+        ! kill -$signal "$sampler" 2>/dev/null || echo "signal $signal"
+    done
+    for file in environ fd mem maps auxv stack io; do
+        [[ -z $(ls "/proc/$sampler/$file/" 2>/dev/null) ]] || echo "$file listed"
+        ! head -c 1 "/proc/$sampler/$file" 2>/dev/null | grep -q . || echo "$file read"
+    done
+    ! command -v strace >/dev/null || ! timeout 2 strace -p "$sampler" -o /dev/null 2>/dev/null || echo traced
+    echo tried
 done
-for file in environ fd mem maps auxv stack io; do
-    [[ -z $(ls "/proc/$sampler/$file/" 2>/dev/null) ]] || echo "$file listed"
-    ! head -c 1 "/proc/$sampler/$file" 2>/dev/null | grep -q . || echo "$file read"
-done
-! command -v strace >/dev/null || ! timeout 2 strace -p "$sampler" -o /dev/null 2>/dev/null || echo traced
-echo done
 END
-    run --separate-stderr as_alice srun -N1 -w n1 --apapi=rapl "$folder/attack"
+    run --separate-stderr as_alice srun -N1 -w n1 --apapi=rapl --apapi-overflow='total >= 1MJ : exec=true' "$folder/attack"
     echo "$status $output $stderr"
-    [[ $status -eq 0 && $output == "done" && $stderr == *'  package'* ]]
+    [[ $status -eq 0 && $output == $'tried\ntried' && $stderr == *'  package'* ]]
     # nor the one of a step of his that measures as himself: the collector holds the token
     begin_held_step '' -N1 -w n1 --apapi=rapl
     begun_on n1 sh
