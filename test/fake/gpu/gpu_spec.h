@@ -46,7 +46,6 @@ struct fake_gpus {
     char version[FAKE_TEXT_SIZE];
     char log[256];
     struct fake_failure failure;
-    double start_s; /* of the library's first start */
     int users;
 };
 

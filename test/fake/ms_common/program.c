@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program written for libmeasure; it knows its interface and nothing of APAPI. Prints "name
- * value" lines: of an accessor for a processor "name[cpu]", for a core "name[cpu][core]".
+ * A program written for libmeasure; it knows its interface, and the names of its figures from
+ * APAPI's table. Prints "name value" lines: of an accessor for a processor "name[cpu]", for a core
+ * "name[cpu][core]".
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -58,17 +59,19 @@ void appendList(MS_LIST **list, int id);
 void *getMeasurement(MS_LIST **list, int id);
 void deleteList(MS_LIST **list);
 
-#define OF_LIST(type, name) type name(MS_LIST *list);
-#define OF_CPU(type, name) type name(MS_LIST *list, int cpu);
-#define OF_CORE(type, name) type name(MS_LIST *list, int cpu, int core);
-#include "fake/ms_common/accessors.def"
-#undef OF_LIST
-#undef OF_CPU
-#undef OF_CORE
+#define MS_FIGURE(type, name, resource, member) type name(MS_LIST *list);
+#define MS_FIGURE_OF_CPU(type, name, member) type name(MS_LIST *list, int cpu);
+#define MS_FIGURE_OF_RAIL(name, member, rail) double name(MS_LIST *list, int cpu);
+#define MS_FIGURE_OF_CORE(type, name, member) type name(MS_LIST *list, int cpu, int core);
+#include "ms_common/figures.def"
+#undef MS_FIGURE
+#undef MS_FIGURE_OF_CPU
+#undef MS_FIGURE_OF_RAIL
+#undef MS_FIGURE_OF_CORE
 
 /* clang-format off */
 static const char usage[] =
-    "figures SECONDS MS [CHECKS]  one measurement at this interval; -1: no timer is set\n"
+    "figures SECONDS MS           one measurement at this interval\n"
     "many N                       N short ones, and what the process has before and after\n"
     "phases LOAD_FILE SECONDS     the totals before and after phases of different power\n"
     "run MS COMMAND...            as hettime: the measurement of a command\n"
@@ -97,12 +100,14 @@ static MS_SYSTEM *open_system(void)
     return system;
 }
 
-#define OF_LIST(type, name) printf("%s %.6f\n", #name, (double)name(list));
-#define OF_CPU(type, name)                                                                         \
+#define MS_FIGURE(type, name, resource, member) printf("%s %.6f\n", #name, (double)name(list));
+#define OF_CPU(name)                                                                               \
     for (int cpu = 0; cpu < 2; cpu++) {                                                            \
         printf("%s[%d] %.6f\n", #name, cpu, (double)name(list, cpu));                              \
     }
-#define OF_CORE(type, name)                                                                        \
+#define MS_FIGURE_OF_CPU(type, name, member) OF_CPU(name)
+#define MS_FIGURE_OF_RAIL(name, member, rail) OF_CPU(name)
+#define MS_FIGURE_OF_CORE(type, name, member)                                                      \
     for (int cpu = 0; cpu < 2; cpu++) {                                                            \
         for (int core = 0; core < 4; core++) {                                                     \
             printf("%s[%d][%d] %.6f\n", #name, cpu, core, (double)name(list, cpu, core));          \
@@ -111,12 +116,8 @@ static MS_SYSTEM *open_system(void)
 
 static void print_figures(MS_LIST *list)
 {
-#include "fake/ms_common/accessors.def"
+#include "ms_common/figures.def"
 }
-
-#undef OF_LIST
-#undef OF_CPU
-#undef OF_CORE
 
 static void print_resources(const MS_SYSTEM *system, const MS_LIST *list)
 {
@@ -128,13 +129,12 @@ static void print_resources(const MS_SYSTEM *system, const MS_LIST *list)
     putchar('\n');
 }
 
-static void set_timers(MS_LIST *list, long ms, uint32_t checks)
+static void set_timers(MS_LIST *list, long ms)
 {
     const int resources[] = {CPU, GPU, FPGA, MIC, SYSTEM};
 
-    for (size_t i = 0; ms >= 0 && i < sizeof resources / sizeof *resources; i++) {
-        ms_set_timer(list, resources[i], (uint64_t)ms / 1000, (uint64_t)ms % 1000 * 1000000,
-                     checks);
+    for (size_t i = 0; i < sizeof resources / sizeof *resources; i++) {
+        ms_set_timer(list, resources[i], (uint64_t)ms / 1000, (uint64_t)ms % 1000 * 1000000, 1);
     }
 }
 
@@ -149,12 +149,12 @@ static void measure(MS_SYSTEM *system, double seconds)
     ms_fini_measurement(system);
 }
 
-static void figures(double seconds, long ms, uint32_t checks)
+static void figures(double seconds, long ms)
 {
     MS_SYSTEM *system = open_system();
     MS_LIST *list = ms_alloc_measurement(system);
 
-    set_timers(list, ms, checks);
+    set_timers(list, ms);
     ms_init_measurement(system, list, ALL);
     measure(system, seconds);
     print_resources(system, list);
@@ -203,7 +203,7 @@ static void many(int all)
     MS_SYSTEM *system = open_system();
     MS_LIST *list = ms_alloc_measurement(system);
 
-    set_timers(list, 1, 1);
+    set_timers(list, 1);
     ms_init_measurement(system, list, ALL);
     for (int i = 0; i < all; i++) {
         if (i == all / 10) { /* the first ones allocate for all */
@@ -265,7 +265,7 @@ static void phases(const char *path, double seconds)
         perror(path);
         exit(1);
     }
-    set_timers(list, 10, 1);
+    set_timers(list, 10);
     ms_init_measurement(system, list, ALL);
     ms_start_measurement(system);
     for (size_t i = 0; i < sizeof power_uw / sizeof *power_uw; i++) {
@@ -294,7 +294,7 @@ static int run(long ms, char **command)
     int status = 0;
     pid_t child;
 
-    set_timers(list, ms, 1);
+    set_timers(list, ms);
     ms_init_measurement(system, list, ALL);
     ms_start_measurement(system);
     fflush(stdout);
@@ -380,8 +380,7 @@ int main(int argc, char **argv)
 
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (strcmp(what, "figures") == 0 && argc > 3) {
-        figures(strtod(argv[2], NULL), strtol(argv[3], NULL, 10),
-                argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 10) : 1);
+        figures(strtod(argv[2], NULL), strtol(argv[3], NULL, 10));
     } else if (strcmp(what, "many") == 0 && argc > 2) {
         many((int)strtol(argv[2], NULL, 10));
     } else if (strcmp(what, "phases") == 0 && argc > 3) {

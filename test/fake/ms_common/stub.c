@@ -13,9 +13,10 @@
         fputs(#name " of the stub was called\n", stderr);                                          \
         exit(99);                                                                                  \
     }
-#define OF_LIST(type, name) STUB(name)
-#define OF_CPU(type, name) STUB(name)
-#define OF_CORE(type, name) STUB(name)
+#define MS_FIGURE(type, name, resource, member) STUB(name)
+#define MS_FIGURE_OF_CPU(type, name, member) STUB(name)
+#define MS_FIGURE_OF_RAIL(name, member, rail) STUB(name)
+#define MS_FIGURE_OF_CORE(type, name, member) STUB(name)
 
 /* clang-format off */
 STUB(ms_init)
@@ -34,4 +35,4 @@ STUB(ms_reg_sighandler_stop)
 STUB(appendList)
 STUB(getMeasurement)
 STUB(deleteList)
-#include "fake/ms_common/accessors.def"
+#include "ms_common/figures.def"
