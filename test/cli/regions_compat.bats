@@ -107,7 +107,7 @@ third passes 2 time 1 values 4' && $stderr == *'"third": begun while it is open'
 }
 
 @test "Kokkos: kernels, fences and regions of a program are regions; fences only where asked for" {
-    run --separate-stderr -0 marked "$programs/kokkos_host" "$build/core/regions/compat/libkp_apapi.so" 5
+    run --separate-stderr -0 marked "$repository/test/fake/regions/kokkos_host" "$build/core/regions/compat/libkp_apapi.so" 5
     [[ $output == 'fences 0' ]]
     [[ $(region_sum axpy count) == 5 && $(region_sum wait count) == 5 && $(region_sum dot count) == 1 ]]
     [[ $(region_sum prefix count) == 1 && $(region_sum solve count) == 1 ]]
@@ -121,7 +121,7 @@ third passes 2 time 1 values 4' && $stderr == *'"third": begun while it is open'
     
     [[ $(region_sum after count) == 1 && $(jq '[.regions[] | select(.name // "" | endswith("after")) | .name] == ["after"]' "$json") == true ]]
     [[ $stderr != *early* && $stderr != *late* && $stderr != *phase* ]]
-    APAPI_KOKKOS_FENCES=1 run --separate-stderr -0 "$programs/kokkos_host" "$build/core/regions/compat/libkp_apapi.so"
+    APAPI_KOKKOS_FENCES=1 run --separate-stderr -0 "$repository/test/fake/regions/kokkos_host" "$build/core/regions/compat/libkp_apapi.so"
     [[ $output == 'fences 1' ]]
 }
 

@@ -114,14 +114,6 @@ void powercap_tree_zone(const struct powercap_tree *tree, const char *folder, co
     powercap_tree_energy(tree, folder, 0);
 }
 
-void powercap_tree_mode(const struct powercap_tree *tree, const char *folder, unsigned mode)
-{
-    char path[256];
-
-    snprintf(path, sizeof path, CLASS "/%s/energy_uj", folder);
-    powercap_tree_chmod(tree, path, mode);
-}
-
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
     (void)st;

@@ -31,9 +31,6 @@ void powercap_tree_chmod(const struct powercap_tree *tree, const char *path, uns
 /** Write a zone's energy_uj as the kernel does. */
 void powercap_tree_energy(const struct powercap_tree *tree, const char *folder, uint64_t uj);
 
-/** Set the mode of a zone's energy_uj. */
-void powercap_tree_mode(const struct powercap_tree *tree, const char *folder, unsigned mode);
-
 /** Remove it and APAPI_SYSROOT. */
 void powercap_tree_destroy(const struct powercap_tree *tree);
 

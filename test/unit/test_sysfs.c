@@ -174,8 +174,8 @@ WITH_TREE(no_permission_names_the_file)
 
     powercap_tree_zone(&tree, "intel-rapl:0", "package-0", RANGE);
     powercap_tree_zone(&tree, "intel-rapl:1", "package-1", RANGE);
-    powercap_tree_mode(&tree, "intel-rapl:0", 0);
-    powercap_tree_mode(&tree, "intel-rapl:1", 0);
+    powercap_tree_chmod(&tree, "sys/class/powercap/intel-rapl:0/energy_uj", 0);
+    powercap_tree_chmod(&tree, "sys/class/powercap/intel-rapl:1/energy_uj", 0);
     assert_false(open_as_nobody("rapl", &err));
     assert_int_equal(errno, EACCES);
     assert_string_equal(err.text,
@@ -194,7 +194,7 @@ WITH_TREE(one_unreadable_file_of_several)
 
     powercap_tree_zone(&tree, "intel-rapl:0", "package-0", RANGE);
     powercap_tree_zone(&tree, "intel-rapl:1", "package-1", RANGE);
-    powercap_tree_mode(&tree, "intel-rapl:1", 0);
+    powercap_tree_chmod(&tree, "sys/class/powercap/intel-rapl:1/energy_uj", 0);
     assert_true(open_as_nobody("rapl", &why));
     assert_int_equal(reader->count, 2);
     apapi_source_sysfs.describe(reader, 1, said, sizeof said);
