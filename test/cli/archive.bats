@@ -81,8 +81,9 @@ checkpointed() { # JOB
     [[ $(written .job | sort -nu) == "$(seq "$job")" && $(spooled) -eq 0 ]]
 }
 
-@test "the sampler is killed: its step is recovered by the next one, up to the last checkpoint" {
-    run -0 step 1 'checkpointed 1 && kill -KILL $SAMPLER'
+@test "the sampler is killed: its step is recovered by the next one, up to the last checkpoint, and copied for its user" {
+    site=user_records=$BATS_TEST_TMPDIR/users
+    run -0 step 1 'checkpointed 1 && kill -KILL $SAMPLER' uid=4711
     [[ $output == *"the sampler has ended"* && $(spooled) -eq 1 && ! -e $acct ]]
     [[ $(stat -c %a "$spool" "$spool/n1" "$spool"/n1/*.json) == $'700\n700\n600' ]]
     cp "$spool"/n1/1.0-*.json "$BATS_TEST_TMPDIR/checkpoint"
@@ -94,6 +95,7 @@ checkpointed() { # JOB
     jq -e '.components[0].events[0].total > 0' <<<"$output"
     run -0 written 'select(.job == 1)'
     [[ $output == "$(jq -c . "$BATS_TEST_TMPDIR/checkpoint")" ]]
+    [[ $(jq .job "$BATS_TEST_TMPDIR"/users/4711/*/n1.jsonl) == 1 && $(jq .job "$BATS_TEST_TMPDIR"/users/0/*/n1.jsonl) == 2 ]]
     [[ $(written .job) == $'1\n2' && $(spooled) -eq 0 ]]
 }
 

@@ -83,6 +83,7 @@ batch() { # COMMAND SBATCH-OPTION...
     script=$(records n1 | tail -n 2 | jq -c 'select(.step == "batch")')
     for record in "$step" "$script"; do
         holds "$record" '.job_name == "my job" and .partition == "main" and .cluster == "apapi" and .cores == 2 and .node_cores == 8'
+        holds "$record" ".uid == $(cluster run id -u alice) and .nodes == 1 and (has(\"nodelist\") | not)"
         holds "$record" '.user == "alice" and .exit_code == 0 and (has("array_job") or has("het_job") | not)'
     done
     holds "$script" '.verified'
@@ -167,17 +168,4 @@ has_copies() { # USER COUNT
     done
     run ! as alice touch "$mine/more"
     run ! as alice rmdir "$mine"/*
-}
-
-@test "a record that comes from the spool is copied, too" {
-    users=$APAPI_CLUSTER_DIR/users
-    plugstack checkpoint=1s user_records="$users"
-    recovered_copy() { [[ -n $(copies_of alice | jq -c 'select(.recovered)') ]]; }
-    begin_held_step '' -N1 -w n1 --apapi=rapl
-    eventually has_checkpoint n1
-    cluster on n1 pkill -KILL -x apapi-sampler
-    end_held_step
-    is_there() { as bob srun -N1 -w n1 --apapi=rapl sleep 0.2 && recovered_copy; }
-    eventually is_there
-    run ! grep -q recovered <(copies_of bob)
 }

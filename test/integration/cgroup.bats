@@ -6,8 +6,7 @@ load common
 
 setup_file() {
     if [[ -d /sys/fs/cgroup/freezer || -f /sys/fs/cgroup/cgroup.controllers ]]; then
-        start_simulated_cluster --extra \
-            'ProctrackType=proctrack/cgroup\nTaskPlugin=task/cgroup\nJobAcctGatherType=jobacct_gather/cgroup'
+        start_cgroup_cluster
     else
         skip_all "no control groups here"
     fi
@@ -51,10 +50,10 @@ setup_file() {
 #!/bin/bash
 echo $$ >"task.$SLURM_PROCID"
 ((SLURM_PROCID == SLURM_NTASKS - 1)) || exec sleep 1000
-until [[ -e begun ]]; do sleep 0.001; done
+until [[ -e begun ]]; do sleep 0.01; done
 for ((other = 0; other < SLURM_NTASKS - 1; other++)); do
-    until [[ -s task.$other ]]; do sleep 0.001; done
-    kill -KILL "$(<"task.$other")"
+    until read -r task <"task.$other"; do sleep 0.01; done
+    kill -KILL "$task"
     sleep 0.002
 done
 sleep 3 # for commands beside a task that is gone

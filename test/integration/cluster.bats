@@ -73,40 +73,30 @@ cluster_processes() {
 
 # --- start and stop -------------------------------------------------------------------------------------
 
-@test "wrong usage: 2, and nothing happens" {
+@test "wrong usage, and commands without a cluster: a status, and nothing happens" {
     own_cluster
     run -2 cluster
     run -2 cluster frobnicate
-    run -2 cluster start --frobnicate 1
     run -2 cluster start --nodes 0
     run -2 cluster start --nodes
-    run -2 cluster run
     run -2 cluster on n1
-    run -2 cluster status n1
-    [ ! -e "$APAPI_CLUSTER_DIR" ]
     tells 0 'usage: *' cluster -h
+    tells 0 '*not running*' cluster stop
+    tells 3 '*not running*' cluster status
+    run -125 cluster run true
+    run -1 cluster kill-node n1
+    [ ! -e "$APAPI_CLUSTER_DIR" ]
 }
 
-@test "a second start is refused and does no harm" {
+@test "what is there already is not touched: a cluster, a folder that is something else" {
     tells 1 '*already running*' cluster start
     run -0 cluster status
-}
-
-# bats test_tags=long
-@test "a database that ends while slurmdbd starts: said at once, with its log" {
     own_cluster
-    cluster start --dbd >"$BATS_TEST_TMPDIR/start" 2>&1 3>&- &
-    local start=$! status=0
-    eventually database_is_killed
-    wait "$start" || status=$?
-    [ "$status" -eq 1 ]
-    tells 0 "*cluster: mariadbd has ended; the end of mariadbd's log:*ready for connections*" cat "$BATS_TEST_TMPDIR/start"
-}
-
-# As soon as slurmdbd has made its first table.
-database_is_killed() {
-    compgen -G "$APAPI_CLUSTER_DIR/spool/mysql/slurm_acct_db/*.ibd" >/dev/null &&
-        cluster run pkill -KILL -x mariadbd
+    mkdir "$APAPI_CLUSTER_DIR"
+    touch "$APAPI_CLUSTER_DIR/precious"
+    tells 1 '*something else*' cluster start
+    run -0 cluster stop
+    [ -e "$APAPI_CLUSTER_DIR/precious" ]
 }
 
 machine_state() {
@@ -137,25 +127,6 @@ machine_state() {
     [ ! -e "$APAPI_CLUSTER_DIR" ]
     machine_state >"$BATS_TEST_TMPDIR/after"
     diff "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
-}
-
-@test "stop and status without a cluster" {
-    own_cluster
-    tells 0 '*not running*' cluster stop
-    tells 3 '*not running*' cluster status
-    run -125 cluster run true
-    run -125 cluster on n1 true
-    run -1 cluster kill-node n1
-    [ ! -e "$APAPI_CLUSTER_DIR" ]
-}
-
-@test "a folder that is not a cluster's is not touched" {
-    own_cluster
-    mkdir "$APAPI_CLUSTER_DIR"
-    touch "$APAPI_CLUSTER_DIR/precious"
-    tells 1 '*something else*' cluster start
-    run -0 cluster stop
-    [ -e "$APAPI_CLUSTER_DIR/precious" ]
 }
 
 # bats test_tags=long

@@ -26,21 +26,6 @@ one_table() { # NODES
     [[ $stderr == *$'\n  total '* && $stderr != *missing* && $stderr != *refused* ]]
 }
 
-# Least, mean and greatest power of a domain in the table, in order.
-powers() { # DOMAIN
-    awk -v domain="$1" '{ sub(/ ±[0-9.]* %/, "") } $1 == domain && $6 <= $4 && $4 <= $8 { print $6, $4, $8 }' <<<"$stderr"
-}
-
-@test "all nodes together: least, mean and greatest power are of the same time" {
-    step 0 "" -N3 --apapi=rapl --apapi-interval=500ms sleep 6
-    one_table 3
-    [[ $stderr == *"min, max: all nodes together, over "* ]]
-    # Three nodes of 2 x 100 W, which never rest, and which begin and end at different times: at least one of them draws,
-    # at some time more than two, and never four, however late a reading is.
-    powers package | awk '{ ok = $1 > 150 && $3 > 400 && $3 < 800 } END { exit !ok }'
-    powers total | awk '{ ok = $1 > 180 && $3 > 480 && $3 < 960 } END { exit !ok }'
-}
-
 @test "the socket is in SrunPortRange" {
     begin_held_step '' -N1 -w n1 --apapi=rapl
     begun_on n1 sh

@@ -33,6 +33,11 @@ start_simulated_cluster() {
     start_cluster --sim "--packages 2 --package-w 100 --dram-w 20" "$@"
 }
 
+# With steps that are tracked by control groups.
+start_cgroup_cluster() { # [LINES OF slurm.conf]
+    start_simulated_cluster --extra "${1:-}ProctrackType=proctrack/cgroup\nTaskPlugin=task/cgroup\nJobAcctGatherType=jobacct_gather/cgroup"
+}
+
 # The plugin's line in plugstack.conf. It waits for a sampler that is late, so that no record is missing or
 # begins late; tests of these times, and of nodes that never answer, set their own. $plugstack_words: what a
 # file adds to each line.
@@ -56,6 +61,12 @@ start_node_sampler() { # LINES NODE...
         cluster on "$node" sh -c 'exec setsid "$0" --node "$1" "$2" >/dev/null 2>&1 &' "$libexec/apapi-sampler" "$node" "$conf"
         eventually cluster on "$node" test -s "/run/apapi/$node/shares"
     done
+}
+
+# To a program that the nodes see.
+compile() { # COMPILER SOURCE PROGRAM WORDS...
+    "$1" -Wall -Wextra -Werror -I "$install/include" "$2" -o "$APAPI_CLUSTER_DIR/$3" "${@:4}" -L "$install/lib" -lapapi \
+        "-Wl,-rpath,$install/lib"
 }
 
 # Make an empty folder of alice's, $work.

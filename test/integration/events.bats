@@ -78,29 +78,13 @@ is_whole() {
     chmod 755 "$work/job.sh"
     for command in 'srun -N1' sbatch salloc; do
         run alice_sh "APAPI_EVENTOPS=$list $command --apapi=rapl ./job.sh"
-        [[ $status -ne 0 && $output == *"error: apapi: $list:2:1: expected 11 to 13 fields"* ]]
-        [[ $output == *"error: apapi: $list:3:1: "* ]]
-        run alice_sh "APAPI_EVENTLIST=/no/such/file $command --apapi=rapl ./job.sh"
-        [[ $status -ne 0 && $output == *'error: apapi: /no/such/file: No such file'* ]]
-        run alice_sh "APAPI_EVENTLIST=/etc/shadow $command --apapi=rapl ./job.sh"
-        [[ $status -ne 0 && $output == *'error: apapi: /etc/shadow: Permission denied'* ]]
+        [[ $status -ne 0 && $output == *"error: apapi: $list:2:1: expected 11 to 13 fields"*"error: apapi: $list:3:1: "* ]]
     done
-    put_list $'rapl:::DRAM_ENERGY:*\n\nasdfasdf:::x\n'
-    run alice_sh "APAPI_EVENTLIST=$list srun -N1 --apapi=rapl true"
-    [[ $status -ne 0 && $output == *"error: apapi: $list:3: unknown component 'asdfasdf'"* ]]
+    run alice_sh "APAPI_EVENTLIST=/etc/shadow srun -N1 --apapi=rapl true"
+    [[ $status -ne 0 && $output == *'error: apapi: /etc/shadow: Permission denied'* ]]
     [[ $(cluster run scontrol show config | awk '$1 == "NEXT_JOB_ID" { print $3 }') == "$last" ]]
     # nobody needs them where nothing is measured
     run -0 alice_sh "APAPI_EVENTLIST=/no/such/file srun -N1 --apapi=off true"
-}
-
-@test "a file that is too long to travel" {
-    cluster run sh -c "seq -f 'rapl:::%060.0f' 2000 >$list"
-    run alice_sh "APAPI_EVENTLIST=$list srun -N1 --apapi=rapl true"
-    [[ $status -ne 0 && $output == *"$list"*'more than 65536 bytes'* ]]
-    # comments do not count
-    cluster run sh -c "{ seq -f '# %060.0f' 2000; echo 'rapl:::DRAM_ENERGY:*'; } >$list"
-    alice_sh "APAPI_EVENTLIST=$list srun -N1 -w n1 --apapi=rapl sleep 0.2"
-    [[ $(events_of n1) == "$dram" ]]
 }
 
 @test "APAPI_CMPLIST: before the site's default, after --apapi=LIST; a wrong one is refused" {

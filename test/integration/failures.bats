@@ -9,18 +9,6 @@ setup_file() {
     remember_traces
 }
 
-# A folder of helper programs with a sampler of our own.
-sampler_is() { # SCRIPT, or nothing: there is none
-    helpers=$APAPI_CLUSTER_DIR/libexec-$BATS_TEST_NUMBER
-    mkdir -p "$helpers"
-    cp "$libexec/apapi-collect" "$helpers/"
-    if [[ $# -gt 0 ]]; then
-        printf '%s\n' "$1" >"$helpers/apapi-sampler"
-        chmod 755 "$helpers/apapi-sampler"
-    fi
-    plugstack "libexec_dir=$helpers ${2:-}"
-}
-
 # The step runs on both nodes, prints what it prints, and ends with its status; one line says that the nodes were not
 # measured, and why: where that is not "did not answer", the plugin has not waited for its time to be over.
 runs_unmeasured() { # SAYS
@@ -52,20 +40,19 @@ no_sleepers() { ! cluster on n1 pgrep -fx 'sleep 1020' && ! cluster on n2 pgrep 
 }
 
 @test "the sampler hangs for ever and is killed" {
-    sampler_is $'#!/bin/sh\nexec sleep 1020'
-    plugstack "libexec_dir=$helpers start_timeout=200ms stop_timeout=300ms"
+    sampler_is $'#!/bin/sh\nexec sleep 1020' "start_timeout=200ms stop_timeout=300ms"
     runs_unmeasured "did not answer"
     eventually no_sleepers
 }
 
-@test "the sampler writes what is no answer" {
+@test "the sampler writes what is no answer, or does not listen" {
     # no text; a word that is none; the answer to another question; no record; too long
-    for answer in "printf 'garbage'" "printf 'garbage\\0'" "printf 'table\\0text\\0'" \
-        "printf 'record\\0{}\\0'" "dd if=/dev/zero bs=200000 count=1"; do
-        sampler_is $'#!/bin/sh\n'"$answer"$' >&3\nexec sleep 1020' "start_timeout=200ms stop_timeout=300ms"
-        run as_alice srun -N1 --apapi=rapl sh -c 'exit 3'
-        echo "$answer: $output"
-        [[ $status -eq 3 && $output == *'no record ('* && $output != *package* ]]
+    for script in "printf 'garbage' >&3" "printf 'garbage\\0' >&3" "printf 'table\\0text\\0' >&3" \
+        "printf 'record\\0{}\\0' >&3" "dd if=/dev/zero bs=200000 count=1 >&3" 'exec 3>&-' 'kill -STOP $$'; do
+        echo "$script"
+        sampler_is $'#!/bin/sh\n'"$script"$'\nexec sleep 1020' "start_timeout=200ms stop_timeout=300ms"
+        tells 3 '*no record (*' as_alice srun -N1 --apapi=rapl sh -c 'exit 3'
+        [[ $output != *package* ]]
         eventually no_sleepers
     done
     sampler_is $'#!/bin/sh\nwhile echo garbage >&3; do :; done'
@@ -94,59 +81,29 @@ fill & fill & fill & fill" "start_timeout=200ms stop_timeout=300ms"
     done
 }
 
-@test "the sampler does not listen" {
-    for script in 'exec sleep 1020' 'exec 3>&-; exec sleep 1020' 'kill -STOP $$'; do
-        sampler_is $'#!/bin/sh\n'"$script" "start_timeout=200ms stop_timeout=300ms"
-        tells 3 '*no record (*' as_alice srun -N1 --apapi=rapl sh -c 'exit 3'
-        eventually no_sleepers
-    done
-}
-
-# Steps at the same time, their samplers killed one after the other at random: five in each round while
-# the programs cannot end, five at any moment thereafter.
 # bats test_tags=long
 @test "the sampler is killed at 20 random moments: the step ends with its own status, one line tells" {
-    export RANDOM_SEED=${RANDOM_SEED:-$RANDOM}
-    RANDOM=$RANDOM_SEED
-    echo "RANDOM_SEED=$RANDOM_SEED"
-    killed=0
-    for round in 1 2; do
-        steps=()
-        for number in {0..9}; do
-            as_alice srun -N1 -n1 -w n1 --overcommit --overlap --apapi=rapl \
-                sh -c 'echo out; until [ -e '"$APAPI_CLUSTER_DIR/killed$round"' ]; do sleep 0.1; done; exit 3' \
-                >"$BATS_TEST_TMPDIR/out$number" 2>"$BATS_TEST_TMPDIR/err$number" 3>&- &
-            steps+=($!)
-        done
-        "$repository/scripts/cluster" on n1 bash -c "RANDOM=$RANDOM; killed=$APAPI_CLUSTER_DIR/killed$round"'
-            for moment in {1..10}; do
-                until pgrep -r D,R,S -x apapi-sampler; do sleep 0.01; done
-                sleep 0.0$((RANDOM % 10))$((RANDOM % 10))
-                kill -KILL "$(pgrep -r D,R,S -x apapi-sampler | shuf -n 1)"
-                [[ $moment != 5 ]] || touch $killed
-            done >/dev/null 2>&1' 3>&- &
-        killer=$!
-        for number in {0..9}; do
-            status=0
-            wait "${steps[number]}" || status=$?
-            error=$(<"$BATS_TEST_TMPDIR/err$number")
-            echo "round $round step $number: status $status, $error"
-            [[ $status -eq 3 && $(<"$BATS_TEST_TMPDIR/out$number") == out ]]
-            # killed before its last word: told so; else a whole table
-            [[ $(grep -cE 'n1: no record|^ *covered [0-9]' <<<"$error") -eq 1 ]]
-            [[ $error != *'no record'* ]] || killed=$((killed + 1))
-        done
-        # some samplers may have been too quick for it
-        kill "$killer" 2>/dev/null || true
-        wait "$killer" || true
+    local seed=${RANDOM_SEED:-$RANDOM} killed=0
+    echo "RANDOM_SEED=$seed"
+    RANDOM=$seed
+    for _ in {1..20}; do
+        begin_step -N1 -w n1 --apapi=rapl sh -c 'echo out; sleep 0.3; exit 3'
+        cluster on n1 timeout 5 sh -c 'until pgrep -x apapi-sampler; do sleep 0.01; done >/dev/null
+            sleep "$0"; pkill -KILL -x apapi-sampler' "0.$((RANDOM % 4))$((RANDOM % 10))" || true # it may have ended
+        end_step
+        [[ $status -eq 3 && $(<"$BATS_TEST_TMPDIR/out") == out ]]
+        # killed before its last word: told so; else a whole table
+        [[ $(grep -cE 'n1: no record|^ *covered [0-9]' "$BATS_TEST_TMPDIR/err") -eq 1 ]]
+        ! grep -q 'no record' "$BATS_TEST_TMPDIR/err" || killed=$((killed + 1))
     done
     echo "$killed killed before their last word"
-    ((killed >= 10))
+    ((killed >= 5))
 }
 
 @test "the sampler crashes while it measures" {
     crash=$APAPI_CLUSTER_DIR/crash
-    sampler_is "$(shimmed_sampler "SHIM_CRASH=$crash")"
+    cc -shared -fPIC -o "$APAPI_CLUSTER_DIR/shim.so" "$repository/test/fake/sampler_shim.c"
+    sampler_is $'#!/bin/sh\n'"LD_PRELOAD='$APAPI_CLUSTER_DIR/shim.so' SHIM_CRASH='$crash' exec '$libexec/apapi-sampler'"
     begin_held_step 'echo out; exit 3' -N1 -w n1 --apapi=rapl
     begun_on n1 sh
     touch "$crash"

@@ -9,15 +9,11 @@ pages=/run/apapi
 setup_file() {
     start_simulated_cluster
     [[ -z ${APAPI_SKIP_ALL:-} ]] || return 0
-    compile "$repository/docs/examples/read_live.c" "$APAPI_CLUSTER_DIR/look"
+    compile cc "$repository/docs/examples/read_live.c" look
     # the example of the documentation is the program that is tried
     awk '/^```c$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$repository/docs/live-page.md" \
         >"$BATS_FILE_TMPDIR/region.c"
-    compile "$BATS_FILE_TMPDIR/region.c" "$APAPI_CLUSTER_DIR/region"
-}
-
-compile() { # SOURCE PROGRAM
-    cc -Wall -Wextra -Werror -I "$install/include" "$1" -o "$2" -L "$install/lib" -lapapi "-Wl,-rpath,$install/lib"
+    compile cc "$BATS_FILE_TMPDIR/region.c" region
 }
 
 setup() {
@@ -61,43 +57,19 @@ gone() { # PAGE
     begin_it --apapi=rapl --apapi-interval=1s -J myjob
     [[ $page =~ ^$pages/n1/[0-9]+/([0-9]+)\.0$ ]]
     job=${BASH_REMATCH[1]}
-    looks() { # JQ EXPRESSION that holds for the step; s: the time of its figures
-        latest=$(top_on n1 alice | jq -ce '.steps[0] | .s = .elapsed_s - .total.age_s') && jq -e "$1" <<<"$latest" >/dev/null
+    looks() { # JQ EXPRESSION that holds for the step
+        latest=$(top_on n1 alice | jq -ce '.steps[0]') && jq -e "$1" <<<"$latest" >/dev/null
     }
-    eventually looks '.total.energy_j > 0'
-    first=$latest
-    eventually looks ".s > $(jq .s <<<"$first") + 2.5"
+    eventually looks '.total.energy_j > 200'
+    # Between a meter and the clock a machine may take the CPU away for a part of the interval of 1 s, of which power_w is.
     holds "$latest" ".node == \"n1\" and .job == $job and .state == \"running\" and .tasks == 1 and .user == \"alice\" and .cluster == \"apapi\" and
-        .uid == $(cluster run id -u alice) and .job_name == \"myjob\" and (.domains | keys) == [\"dram\", \"package\"]"
-    # In between: 200 W and 40 W, as the meters are simulated. Between a meter and the clock a machine may take the CPU away
-    # for a part of the interval of 1 s, of which power_w is.
-    holds "[$first, $latest]" '([{package: 200, dram: 40} | to_entries[]] as $truth | . as [$first, $second] | $truth | all(. as {$key, $value} |
-        (($second.domains[$key].energy_j - $first.domains[$key].energy_j) / ($second.s - $first.s) / $value - 1 | fabs) < 0.1 and
-        ($second.domains[$key].power_w / $value | . > 0.55 and . < 1.8)))'
+        .uid == $(cluster run id -u alice) and .job_name == \"myjob\" and (.domains | keys) == [\"dram\", \"package\"] and
+        (.domains.package.power_w / 200 | . > 0.55 and . < 1.8)"
     run -0 as alice "$look" "$page"
     [[ $(sed -n 's/^\(rapl:::.*\) [0-9.]* J$/\1/p' <<<"$output") == $'rapl:::PACKAGE_ENERGY:PACKAGE0\nrapl:::DRAM_ENERGY:PACKAGE0
 rapl:::PACKAGE_ENERGY:PACKAGE1\nrapl:::DRAM_ENERGY:PACKAGE1' ]]
     end_it
     gone "$page"
-}
-
-@test "apapi top: root sees the steps of all, users their own" {
-    begin_held_step '' -N2 --overcommit --apapi=rapl --apapi-output=none -J alices
-    cluster run --user bob srun -w n1 -n2 --overcommit --apapi=rapl --apapi-output=none -J bobs sleep 1000 >/dev/null 2>&1 3>&- &
-    bobs=$!
-    both_run() { [[ $(top_on n1 root | jq '[.steps[] | select(.state == "running" and .elapsed_s > 0)] | length') -eq 2 ]]; }
-    eventually both_run
-    run -0 top_on n1 root
-    echo "$output" | "$repository/test/validate_records" --schema=docs/top.schema.json -
-    holds "$output" '[.steps | sort_by(.user)[] | [.node, .user, .job_name, .step, .tasks]] ==
-        [["n1", "alice", "alices", "0", 1], ["n1", "bob", "bobs", "0", 2]] and .foreign == 0 and .dead == 0 and .broken == 0'
-    [[ $(top_on n1 alice | jq -c '[[.steps[].user], .foreign]') == '[["alice"],0]' ]]
-    [[ $(top_on n1 bob | jq -c '[[.steps[].user], .foreign]') == '[["bob"],0]' ]]
-    [[ $(top_on n2 root | jq -c '[.steps[] | [.node, .user]]') == '[["n2","alice"]]' && $(counts n2 bob) == '0 0 0 0' ]]
-    cluster run scancel --user=bob
-    wait "$bobs" || true
-    end_held_step
-    [[ $(counts n1 root)/$(counts n2 root) == '0 0 0 0/0 0 0 0' ]]
 }
 
 @test "its user and root can read it, nobody else; none but root can write it" {
@@ -131,25 +103,6 @@ rapl:::PACKAGE_ENERGY:PACKAGE1\nrapl:::DRAM_ENERGY:PACKAGE1' ]]
     # 200 W for 2 s at least; not more than the whole step, which is little longer
     step_j=$(last_record n1 | jq .domains.package.energy_j)
     awk -v step_j="$step_j" '{ print $1, "of", step_j; exit !($2 == "J" && $1 > 0.96 * 400 && $1 < 1.04 * step_j) }' <<<"$output"
-}
-
-@test "who has mapped it keeps the last figures, which are those of the record" {
-    begin_it --apapi=rapl
-    as alice env PYTHONPATH="$install/lib/python3/dist-packages" PYTHONDONTWRITEBYTECODE=1 python3 -c '
-import apapi, sys, time
-with apapi.LivePage(sys.argv[1]) as page:
-    print("waiting", flush=True)
-    while page.state != "ended":
-        time.sleep(0.001)
-    print(page.domain("package").total, page.domain("dram").total)' "$page" >"$BATS_TEST_TMPDIR/looked" 3>&- &
-    follower=$!
-    eventually grep -q waiting "$BATS_TEST_TMPDIR/looked"
-    sleep 0.7
-    end_it
-    wait "$follower"
-    gone "$page"
-    read -r package dram < <(sed 1d "$BATS_TEST_TMPDIR/looked")
-    holds "$(last_record n1)" ".domains | (.package.energy_j / $package - 1 | fabs) < 1e-6 and (.dram.energy_j / $dram - 1 | fabs) < 1e-6"
 }
 
 @test "the page of a sampler that was killed is dead, and goes with the next step" {

@@ -8,14 +8,14 @@ setup_file() {
     start_simulated_cluster
 }
 
-@test "a step on 2 nodes: each domain has power x duration" {
-    prints 0 '' cluster run srun -N2 --apapi=rapl sleep 2
+@test "a step on 2 nodes, four tasks on each: each domain has power x duration" {
+    prints 0 '' cluster run srun -N2 --ntasks-per-node=4 --apapi=rapl sleep 2
     for node in n1 n2; do
         record=$(last_record $node)
         right_energy "$record"
         holds "$record" '.elapsed_s >= 1.99 and .trust.covered >= 0.99 * .elapsed_s / (.late_s + .elapsed_s)'
         read_at_least "$record" 19
-        holds "$record" '.nodes == 2 and .nodelist == "n[1-2]"'
+        holds "$record" '.nodes == 2 and .nodelist == "n[1-2]" and .tasks == 4'
     done
     # the merged table: both nodes' energy, with the digits that are known
     echo "$stderr"
@@ -31,16 +31,6 @@ setup_file() {
     [[ $(wc -L <<<"$stderr") -le 80 ]]
 }
 
-@test "a record is one line of at most 4 KiB and joins to Slurm's accounting" {
-    as_alice srun -N1 --apapi=rapl -J myjob sleep 0.3
-    record=$(last_record n1)
-    [[ $(wc -c <<<"$record") -le 4096 ]]
-    uid=$(cluster run id -u alice)
-    holds "$record" ".cluster == \"apapi\" and .job > 0 and .step == \"0\" and .node == \"n1\""
-    holds "$record" ".user == \"alice\" and .uid == $uid and .tasks == 1 and .nodes == 1 and (has(\"nodelist\") | not)"
-    holds "$record" '.partition == "main" and .name == "sleep"'
-}
-
 @test "standard output is the same to the byte, with and without" {
     # Slurm itself now and then loses the end of much output of a step that ends at once: so none does.
     # two nodes' lines come in any order
@@ -51,12 +41,6 @@ setup_file() {
     as_alice srun -N1 --apapi=rapl sh -c "$program" >"$BATS_TEST_TMPDIR/with"
     cmp "$BATS_TEST_TMPDIR/with" "$BATS_TEST_TMPDIR/without"
     [[ -s $BATS_TEST_TMPDIR/with ]]
-}
-
-@test "the program sees nothing of it in its environment but where its live page is" {
-    run -0 --separate-stderr as_alice srun -N1 --apapi=rapl env
-    run -0 grep -E '^SLURM_APAPI|^APAPI' <<<"$output"
-    [[ $output == APAPI_LIVE_PAGE=/run/apapi/n1/+([0-9])/+([0-9]).0 ]]
 }
 
 step() { as_alice srun -N1 "$2" sh -c "$1"; } # PROGRAM OPTION
@@ -74,27 +58,10 @@ step() { as_alice srun -N1 "$2" sh -c "$1"; } # PROGRAM OPTION
     done
 }
 
-@test "a batch job without srun: the batch step's table is in the job's output" {
-    tells 0 'begin*end*apapi: step *.batch*package*total*' submit 'echo begin; sleep 1; echo end' --apapi=rapl
-    record=$(last_record n1)
-    holds "$record" '.step == "batch" and .user == "alice"'
-    right_energy "$record"
-}
-
 @test "nothing is measured or printed where nobody asked" {
     count=$(records n1 | wc -l)
     tells 0 '' as_alice srun -N2 true
     [[ $(records n1 | wc -l) -eq $count ]]
-}
-
-@test "several tasks on each node are one step" {
-    run as_alice srun -N2 --ntasks-per-node=4 --apapi=rapl sleep 1
-    [[ $status -eq 0 && $(grep -c '^apapi: step' <<<"$output") -eq 1 ]]
-    for node in n1 n2; do
-        record=$(last_record $node)
-        holds "$record" '.tasks == 4'
-        right_energy "$record"
-    done
 }
 
 @test "the record ends with the last task, not with the first" {

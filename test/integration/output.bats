@@ -24,8 +24,8 @@ csv_is_good() { # FILE COLUMNS: every line has as many
 
 # --- form -------------------------------------------------------------------------------------------
 
-@test "json: an array of the nodes' records, on standard error" {
-    prints 0 '' alice_sh 'srun -N2 --apapi=rapl --apapi-format=json sleep 0.3'
+@test "json: an array of the nodes' records, on standard error; the option alone asks for a measurement" {
+    prints 0 '' alice_sh 'srun -N2 --apapi-format=json sleep 0.3'
     holds "$stderr" 'length == 2 and ([.[].node] | sort) == ["n1", "n2"]'
     holds "$stderr" 'all(.apapi == 1 and .complete and .domains.package.energy_j > 40)'
 }
@@ -49,22 +49,10 @@ has_record() { records n1 | grep -q "\"job_name\":\"$1\""; } # JOB_NAME
     eventually has_record output-none
 }
 
-@test "an option alone asks for a measurement, its variable does not" {
-    run alice_sh 'srun -N1 --apapi-format=json sleep 0.2'
-    holds "$output" '.[0].domains.package'
-    run alice_sh 'srun -N1 --apapi-interval=20ms sleep 0.2'
-    [[ $output == *'apapi: step'*package* ]]
-    tells 0 '' alice_sh 'SLURM_APAPI_FORMAT=json SLURM_APAPI_INTERVAL=20ms srun -N1 sleep 0.2'
-    run alice_sh 'SLURM_APAPI_FORMAT=json SLURM_APAPI_INTERVAL=20ms srun -N1 --apapi=rapl sleep 0.2'
-    holds "$output" '.[0].components[0].interval_s == 0.02'
-    run alice_sh 'SLURM_APAPI_FORMAT=json SLURM_APAPI=rapl srun -N1 --apapi-format=csv sleep 0.2'
-    [[ $output == step,node,* ]]
-}
-
 @test "wrong values are refused at the prompt, and nothing is queued" {
     script=$APAPI_CLUSTER_DIR/home/alice/job.sh
     last=$(cluster run scontrol show config | awk '$1 == "NEXT_JOB_ID" { print $3 }')
-    for option in FORMAT=xml OUTPUT=a-%q OUTPUT=%11j TRACE=b% TRACE= INTERVAL=10us =rapl: =foo; do
+    for option in FORMAT=xml OUTPUT=a-%q OUTPUT=%11j TRACE=b% TRACE= INTERVAL=10us BUDGET=5kJ,wran=80% =foo; do
         for command in 'srun -N1' sbatch salloc; do
             name=${option%%=*}
             # shellcheck disable=SC2086 # words
@@ -184,16 +172,4 @@ has_record() { records n1 | grep -q "\"job_name\":\"$1\""; } # JOB_NAME
     run as_alice srun --quiet -N1 --apapi=rapl --apapi-output="$report" true
     [[ $status -eq 0 && -z $output && $(<"$report") == 'apapi: step '* ]]
     rm -f "$report"
-}
-
-@test "a wrong value in an #SBATCH line is refused by sbatch" {
-    script=$APAPI_CLUSTER_DIR/home/alice/job.sh
-    for line in --apapi=foo --apapi=rapl::nvml --apapi=../../etc/passwd "--apapi=$(printf 'x%.0s' {1..3000})" '--apapi=rapl --apapi-interval=-1s' --apapi-format=xml; do
-        printf '#!/bin/sh\n#SBATCH %s\nhostname\n' "$line" >"$script"
-        run --separate-stderr as_alice sbatch "$script"
-        [[ $status -ne 0 && -z $output && $stderr == *apapi* ]] || { echo "$line"; false; }
-        [[ $line != *foo || $stderr == *"unknown component 'foo'"* ]]
-        [[ $line != *xml || $stderr == *"--apapi-format: unknown format 'xml'; available: table, json, csv, merged, none"* ]]
-    done
-    [[ $(cluster run squeue -h | wc -l) -eq 0 ]]
 }

@@ -94,12 +94,3 @@ directly='. == "sysfs powercap"'
     as_alice srun -N1 -w n1 -n1 --apapi=rapl --apapi-interval=20ms sleep 1
     all_say 1 "$directly"
 }
-
-@test "a node sampler that is killed: the steps go on with the meters" {
-    start_node_sampler '' n1
-    start_steps_through_page 2
-    signal_node_sampler KILL
-    eventually has_readers 2 hardware
-    end_steps
-    all_say 2 "$directly"
-}

@@ -13,11 +13,6 @@ setup_file() {
     compile cc "$repository/test/sim/phases.c" phases -I "$repository/core" -lpthread
 }
 
-compile() { # COMPILER SOURCE PROGRAM WORDS...
-    "$1" -Wall -Wextra -Werror -I "$install/include" "$2" -o "$APAPI_CLUSTER_DIR/$3" "${@:4}" -L "$install/lib" -lapapi \
-        "-Wl,-rpath,$install/lib"
-}
-
 setup() {
     common_setup
     make_work

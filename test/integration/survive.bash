@@ -33,9 +33,14 @@ teardown() {
     nothing_left
 }
 
-# A script that stands for the sampler and starts it with the shim.
-shimmed_sampler() { # VARIABLE=FILE, see the shim
-    local shim=$APAPI_CLUSTER_DIR/sampler_shim.so
-    [[ -e $shim ]] || cc -shared -fPIC -o "$shim" "$repository/test/fake/sampler_shim.c"
-    printf '%s\n' '#!/bin/sh' "exec env 'LD_PRELOAD=$shim' '$1' '$libexec/apapi-sampler'"
+# A folder of helper programs with a sampler of our own.
+sampler_is() { # SCRIPT, or nothing: there is none
+    helpers=$APAPI_CLUSTER_DIR/libexec-$BATS_TEST_NUMBER
+    mkdir -p "$helpers"
+    cp "$libexec/apapi-collect" "$helpers/"
+    if [[ $# -gt 0 ]]; then
+        printf '%s\n' "$1" >"$helpers/apapi-sampler"
+        chmod 755 "$helpers/apapi-sampler"
+    fi
+    plugstack "libexec_dir=$helpers ${2:-}"
 }

@@ -112,18 +112,6 @@ interrupt_twice() {
     done
 }
 
-@test "tasks end by all signals and late: the status is theirs" {
-    for signal in TERM KILL SEGV ABRT; do
-        for option in --apapi=off --apapi=rapl; do
-            run as_alice srun -N1 -n2 -w n1 "$option" \
-                sh -c "ulimit -c 0; [ \$SLURM_PROCID = 0 ] || sleep 0.2; kill -$signal \$\$"
-            [[ $option != --apapi=off ]] || without=$status
-            [[ $status -eq $without && $status -gt 128 ]]
-        done
-        whole "$(last_record n1)"
-    done
-}
-
 # bats test_tags=long
 @test "1000 tasks on a node" {
     run --separate-stderr as_alice srun -N1 -n1000 -w n1 --overcommit --apapi=rapl printenv SLURM_PROCID

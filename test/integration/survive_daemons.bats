@@ -77,6 +77,7 @@ state_of() { # JOB
     [[ $output == *"apapi: no records can be written to acct_dir: $APAPI_CLUSTER_DIR/no/acct: the folder above it does not exist"* ]]
     clear_logs
     expected_errors='pmix'
+    tells 0 '' as_alice srun -N1 -w n1 true # no user is told of the default
     run as_alice srun -N1 -w n1 --apapi=rapl sleep 0.2
     [[ $status -eq 0 && $(tr -s ' \n' ' ' <<<"$output") == *"n1: not in the accounting files ($APAPI_CLUSTER_DIR/no/acct: the folder above it does not exist; the node tries again)"* ]]
     plugstack
@@ -100,24 +101,4 @@ state_of() { # JOB
     grep -q '^  package' "$BATS_TEST_TMPDIR/err"
     whole "$(last_record n1)"
     tells 0 '*2 nodes*package*' as_alice srun -N2 --apapi=rapl sleep 0.2
-}
-
-@test "a node without power is named as missing, the other one is reported" {
-    expected_errors='pmix'
-    plugstack stop_timeout=2s # so long srun waits for a record
-    count=$(records n1 | wc -l)
-    begin_held_step '' -N2 --no-kill --apapi=rapl
-    begun_on n1 sh
-    begun_on n2 sh
-    cluster kill-node n2
-    release
-    eventually has_more_records n1 "$count"
-    step_is_gone() { ! cluster on n1 pgrep -f 'slurmstepd: \[[0-9]+\.0'; }
-    eventually step_is_gone # and has sent the record to srun
-    cluster run pkill -TERM -o -x srun || true
-    end_step
-    grep -q '^  n2: no record' "$BATS_TEST_TMPDIR/err"
-    grep -q '^  package' "$BATS_TEST_TMPDIR/err"
-    cluster run scancel -u alice
-    cluster boot-node n2
 }
