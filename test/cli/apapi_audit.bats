@@ -26,20 +26,11 @@ hours() { # NODE DAY [JQ EXPRESSION]
     printf '{"apapi":1,"type":"day","node":"%s","total":{"energy_j":86400}}\n' "$1" >>"$acct/$2/$1.hours"
 }
 
-# A step with a share of so many joules.
+# A step with a share of so many joules, half of what the node has used.
 step() { # JOB NODE START(2024-03-05T10:00:00Z) LENGTH_S SHARE_J [JQ EXPRESSION]
-    local line day
-    line=$(jq -nc --argjson job "$1" --arg node "$2" --arg start "$3" --argjson length "$4" --argjson share "$5" '
-        ($start | fromdate) as $begin |
-        {apapi: 1, cluster: "c1", job: $job, step: "0", name: "app", node: $node, nodes: 1, user: "anna",
-         start: $start, elapsed_s: $length, late_s: 0, complete: true, end: ($begin + $length | todate),
-         domains: {package: {energy_j: (2 * $share), mean_w: (2 * $share / $length)}},
-         components: [], trust: {covered: 1, cpu_s: 0.1, samples: 10},
-         share: {method: "cpu-time", idle: "apart", interval_s: 1, domains: {package: {energy_j: $share, uncertainty_j: 1}},
-                 total: {energy_j: $share, uncertainty_j: 1}}} | '"${6:-.}")
-    day=$(jq -r '.end[:10]' <<<"$line")
-    mkdir -p "$acct/$day"
-    printf '%s\n' "$line" >>"$acct/$day/$2.jsonl"
+    local share="{energy_j: $5, uncertainty_j: 1}"
+    record "$1" 0 "$2" $(($(date -d "$3" +%s) - 1795168800)) "$4" "$((2 * $5 / $4))" "del(.timeline) | .domains.package.energy_j = 2 * $5 |
+        .share = {method: \"cpu-time\", idle: \"apart\", interval_s: 1, domains: {package: $share}, total: $share} | ${6:-.}"
 }
 
 # So that the test begins and ends in the same hour, and the day's first line is not of the day before.

@@ -41,17 +41,6 @@ for family in families:
 '
 }
 
-# A record as record() makes it, but in the spool.
-spooled() { # FILE JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION]
-    local file=$1 kept=$acct
-    shift
-    acct=$BATS_TEST_TMPDIR/elsewhere
-    rm -rf "$acct"
-    record "$@"
-    mv "$acct"/*/*.jsonl "$file"
-    acct=$kept
-}
-
 @test "steps are OpenMetrics, with their labels" {
     record 7 0 n1 0 100 50
     record 8 batch n1 10 20 30 '.domains.dram = {energy_j: 40, mean_w: 2} | .account = "a\"b\\c\nd" | .qos = "\u001b[2J\r" | .trust.covered = 0.5'
@@ -80,7 +69,7 @@ spooled() { # FILE JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION]
 }
 
 @test "a running step is as far as its checkpoint, and the whole record replaces it" {
-    spooled spool/n1/7.0-1.json 7 0 n1 0 60 50
+    record_line 7 0 n1 0 60 50 >spool/n1/7.0-1.json
     exec 9<>spool/n1/7.0-1.json
     flock 9
     run -0 --separate-stderr export_all - -S now 9>&-
@@ -93,7 +82,7 @@ spooled() { # FILE JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION]
 }
 
 @test "a spooled record whose owner is gone belongs to a step that has ended" {
-    spooled spool/n1/7.0-1.json 7 0 n1 0 60 50
+    record_line 7 0 n1 0 60 50 >spool/n1/7.0-1.json
     run -0 --separate-stderr export_all -
     [[ $output == *'apapi_step_running{'*'} 0'* && $output == *'apapi_records_waiting 1'* ]]
     run -0 --separate-stderr export_all - -S now
@@ -106,7 +95,7 @@ spooled() { # FILE JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION]
         {node: "n1", job: 8, step: "0", user: "anna", cluster: "c1", age_s: 2, domains: {package: {now: 33, total: 60, age_s: 100}},
             budget_j: 5000, budget_used_j: 120.5},
         {node: "n1", job: 9, step: "0", state: "starting"}, {node: "x1", job: 10, step: "0"}, {node: "n1", job: 11, step: "0", locked: false}]'
-    spooled spool/n1/7.0-1.json 7 0 n1 0 60 50
+    record_line 7 0 n1 0 60 50 >spool/n1/7.0-1.json
     exec 9<>spool/n1/7.0-1.json
     flock 9
     export_all text.prom -S now 9>&-
@@ -150,8 +139,8 @@ spooled() { # FILE JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION]
     echo 'no record' >spool/n1/8.0-1.json
     mkfifo spool/n1/9.0-1.json
     ln -s /etc/passwd spool/n1/10.0-1.json
-    spooled spool/n1/11.0-1.json.new 11 0 n1 0 60 50
-    spooled spool/n1/12.0-1.json.bad 12 0 n1 0 60 50
+    record_line 11 0 n1 0 60 50 >spool/n1/11.0-1.json.new
+    record_line 12 0 n1 0 60 50 >spool/n1/12.0-1.json.bad
     echo text >spool/file
     run -0 --separate-stderr timeout 120 "$apapi" export --acct-dir "$acct" --spool-dir "$spool" -N n1 --prometheus - -v
     samples <<<"$output"

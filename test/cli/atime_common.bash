@@ -10,6 +10,11 @@ needs_sim() {
     sim -- true || skip "no simulated hardware here: see scripts/sim"
 }
 
+install_tree() { # OPTION OF CMAKE...
+    cmake --install "$repository/build/release" "$@" >"$BATS_FILE_TMPDIR/install.log" 2>&1 ||
+        { tail -n 20 "$BATS_FILE_TMPDIR/install.log"; return 1; }
+}
+
 # Does an energy fit its power? A reading is of some instant between its beginning and its end, so it is
 # no less than in the covered and no more than in the whole time, but for one update of the meter at each end.
 energy_fits() { # ENERGY_J WATTS COVERED_S ELAPSED_S [UPDATE_S]

@@ -11,11 +11,6 @@ setup_file() {
     install_tree --prefix "$tree"
 }
 
-install_tree() {
-    cmake --install "$repository/build/release" "$@" >"$BATS_FILE_TMPDIR/install.log" 2>&1 ||
-        { tail -n 20 "$BATS_FILE_TMPDIR/install.log"; return 1; }
-}
-
 value_of() { # KEY: as apapi config of the tree has it
     "$tree/bin/apapi" config | sed -n "s/^$1 = \([^ ]*\).*/\1/p"
 }

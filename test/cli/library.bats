@@ -16,11 +16,6 @@ setup_file() {
     build_with_cmake
 }
 
-install_tree() {
-    cmake --install "$repository/build/release" "$@" >"$BATS_FILE_TMPDIR/install.log" 2>&1 ||
-        { tail -n 20 "$BATS_FILE_TMPDIR/install.log"; return 1; }
-}
-
 build_with_cmake() {
     { cmake -S "$examples" -B "$built" -DCMAKE_PREFIX_PATH="$tree" &&
         cmake --build "$built"; } >"$BATS_FILE_TMPDIR/cmake.log" 2>&1 ||

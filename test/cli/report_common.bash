@@ -13,10 +13,9 @@ common_setup() {
     mkdir -p "$acct"
 }
 
-# A record of `watts` that began FROM seconds after 2026-11-20T10:00:00Z, in the accounting folder.
-record() { # JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION that changes it]
-    local line day
-    line=$(jq -nc --argjson job "$1" --arg step "$2" --arg node "$3" --argjson from "$4" \
+# A record of `watts` that began FROM seconds after 2026-11-20T10:00:00Z.
+record_line() { # JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION that changes it]
+    jq -nc --argjson job "$1" --arg step "$2" --arg node "$3" --argjson from "$4" \
         --argjson length "$5" --argjson watts "$6" '
         def stamp: strftime("%Y-%m-%dT%H:%M:%S.000000000Z");
         (1795168800 + $from) as $start |
@@ -26,11 +25,16 @@ record() { # JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION that changes it]
          domains: {package: {energy_j: ($watts * $length), mean_w: $watts, min_w: $watts, max_w: ($watts + 10)}},
          total: {energy_j: ($watts * $length), mean_w: $watts}, components: [],
          timeline: {bin_s: ($length / 4), package: {unit_j: 1, n: [range(4) | $watts * $length / 4 | round]}},
-         trust: {covered: 1, cpu_s: 0.1, samples: 10}} | '"${7:-.}"' | with_entries(select(.value != null))')
+         trust: {covered: 1, cpu_s: 0.1, samples: 10}} | '"${7:-.}"' | with_entries(select(.value != null))'
+}
+
+# The same in the accounting folder.
+record() {
+    local line
+    line=$(record_line "$@")
     [[ $line =~ \"end\":\"([0-9-]{10})T ]]
-    day=${BASH_REMATCH[1]}
-    [[ -d $acct/$day ]] || mkdir -p "$acct/$day"
-    printf '%s\n' "$line" >>"$acct/$day/$3.jsonl"
+    mkdir -p "$acct/${BASH_REMATCH[1]}"
+    printf '%s\n' "$line" >>"$acct/${BASH_REMATCH[1]}/$3.jsonl"
 }
 
 # The only record of JOB on NODE, for the jobs FROM to TO, too.

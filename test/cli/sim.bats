@@ -112,13 +112,10 @@ simulator_is_gone() { # PID
     done <<TABLE
 --bad 1|unknown option --bad
 --packages x|--packages x: expected a number from 0 to 99
---package-w -1|--package-w -1: expected a power in W
 --package-w none|--package-w none: expected a power in W
 --dram-w 1e3|--dram-w 1e3: expected a power in W, or none
---range-uj 0|--range-uj 0: expected a number of uJ
 --start-uj 262143328851|--start-uj is larger
 --mode 888|--mode 888: expected an octal mode
---method best|--method best: expected auto, fuse or files
 --spec /no/such|--spec /no/such: cannot be read
 TABLE
     tells 125 'sim: no command was given*' "$sim"

@@ -10,7 +10,6 @@
 load ../environment
 load kept
 
-
 readonly RANGE_UJ=262143328850 # of the counters of most Intel processors
 readonly REAL_RANGE_UJ=65532610987 # of AMD's and of older Intel ones
 readonly SMALL_RANGE_UJ=500000000 # wraps every 1.25 s at 400 W
