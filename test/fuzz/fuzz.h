@@ -6,9 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Called by libFuzzer with each input. @return 0. */
-int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size);
-
 /** Something that must hold for every input. */
 #define REQUIRE(condition)                                                                         \
     do {                                                                                           \
@@ -18,15 +15,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size);
         }                                                                                          \
     } while (0)
 
-/** @return the input as a string on the heap, so that reading beyond it is seen. */
-static inline char *fuzz_string(const uint8_t *input, size_t size)
+/* Each program's own: try one input, of `size` bytes and a 0. */
+static void fuzz(char *text, size_t size);
+
+/** Called by libFuzzer. @return 0. */
+int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size);
+
+/* On the heap reading beyond it is seen. */
+int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 {
     char *text = malloc(size + 1);
 
     REQUIRE(text);
     memcpy(text, input, size);
     text[size] = '\0';
-    return text;
+    fuzz(text, size);
+    free(text);
+    return 0;
 }
 
 #endif

@@ -55,17 +55,17 @@ static void fuzz_regions_look(struct observed *program, uint64_t now_ns)
 }
 
 /* The next input begins with a valid page again. */
-static void fuzz_regions_undo(const uint8_t *input, size_t size)
+static void fuzz_regions_undo(const char *text, size_t size)
 {
     struct write write;
 
     for (size_t i = 0; i + sizeof write <= size; i += sizeof write) {
-        memcpy(&write, input + i, sizeof write);
+        memcpy(&write, text + i, sizeof write);
         memset((char *)&page + write.place % (SPAN - sizeof write.value), 0, sizeof write.value);
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
+static void fuzz(char *text, size_t size)
 {
     struct observed program;
     struct write write;
@@ -75,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
     observer.room = (struct observed_room){OBSERVED_THREADS_MAX, OBSERVED_NODES_MAX, 0};
     observed_begin(&program, &page);
     for (size_t i = 0; i + sizeof write <= size; i += sizeof write) {
-        memcpy(&write, input + i, sizeof write);
+        memcpy(&write, text + i, sizeof write);
         memcpy((char *)&page + write.place % (SPAN - sizeof write.value), &write.value,
                sizeof write.value);
         if (write.place >> 29 == 0) {
@@ -88,6 +88,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
         REQUIRE(observer.room.threads + program.threads == OBSERVED_THREADS_MAX);
         REQUIRE(observer.room.nodes + program.known - 1 == OBSERVED_NODES_MAX);
     }
-    fuzz_regions_undo(input, size);
-    return 0;
+    fuzz_regions_undo(text, size);
 }

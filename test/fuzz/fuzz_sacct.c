@@ -28,17 +28,15 @@ static void check(const struct sacct_job *job)
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
+static void fuzz(char *text, size_t size)
 {
     struct sacct_job job = {.job = 42};
-    char *line = fuzz_string(input, size);
 
-    for (char *c = line; (c = strchr(c, '|')) != NULL;) {
+    (void)size;
+    for (char *c = text; (c = strchr(c, '|')) != NULL;) {
         *c = *SACCT_DELIMITER;
     }
-    if (sacct_line_parse(line, &job)) {
+    if (sacct_line_parse(text, &job)) {
         check(&job);
     }
-    free(line);
-    return 0;
 }

@@ -5,7 +5,7 @@ set -euo pipefail
 usage() {
     cat <<END
 usage: test/fuzz/run.sh [RUNS | SECONDSs] [PARSER]...
-Fuzz the parsers (eventops, eventlist, interval, config, packet, record, regions, threshold, hours, sacct; default: all of them) with 20000 inputs each, or
+Fuzz the parsers (config, events, packet, record, regions, sacct, threshold; default: all of them) with 20000 inputs each, or
 RUNS, or for SECONDS each ("60s"). Exit status: 0 nothing found, 1 something found, 2 wrong usage, 77 no libFuzzer here.
 What is found, and new inputs, lie in build/fuzz.
 END
@@ -33,23 +33,19 @@ for folder in CONFIG ACCT SPOOL LIBEXEC DATA; do
 done
 flags+=('-DAPAPI_BELOW_BIN="bin"' '-DAPAPI_BELOW_PLUGIN="lib"')
 declare -A sources=(
-    [eventops]="core/config/definitions.c core/config/event_files.c core/config/selection.c core/base/error.c core/base/lines.c core/base/nearest.c
-        core/base/text.c core/base/files.c core/measure/event.c"
-    [eventlist]="core/config/definitions.c core/config/event_files.c core/config/selection.c core/base/error.c core/base/lines.c core/base/nearest.c
-        core/base/text.c core/base/files.c core/measure/event.c"
-    [interval]="core/base/interval.c core/base/error.c"
+    [events]="core/config/definitions.c core/config/event_files.c core/config/selection.c core/base/error.c core/base/lines.c core/base/nearest.c
+        core/base/text.c core/base/files.c core/measure/event.c -lm"
     [config]="core/base/lines.c core/config/config.c core/config/filename.c core/config/installed.c core/base/nearest.c core/base/interval.c core/base/error.c core/base/files.c"
     [packet]="core/channel/channel.c core/channel/deadline.c"
     [regions]="core/regions/observe/observe.c core/regions/message.c core/regions/page.c core/base/*.c core/measure/*.c -lm -pthread"
     [threshold]="core/limit/grammar.c core/limit/site.c core/base/error.c core/base/interval.c core/base/nearest.c core/base/text.c
         core/measure/event.c"
-    [hours]="core/record/*.c core/base/*.c core/measure/*.c -lm -pthread"
     [sacct]="core/cli/show/sacct.c core/base/json_*.c core/base/clock.c core/base/error.c core/base/text.c -lm"
     [record]="core/record/*.c core/base/*.c core/measure/*.c -ljansson -lm -pthread")
 
 # The parsers that are named, in the order of the words.
 parsers=("$@")
-((${#parsers[@]} > 0)) || parsers=(eventops eventlist interval config packet record regions threshold hours sacct)
+((${#parsers[@]} > 0)) || parsers=(config events packet record regions sacct threshold)
 for name in "${parsers[@]}"; do
     if [[ -z ${sources[$name]:-} ]]; then
         echo "run.sh: no parser is called '$name'" >&2
@@ -73,12 +69,13 @@ build() { # NAME
 }
 
 fuzz() { # NAME
-    local dir=build/fuzz/$1
+    local dir=build/fuzz/$1 words=test/fuzz/$1.dict
     mkdir -p "$dir/corpus" || return 1
     exec {lock}>"$dir/lock"
     flock "$lock" # one at a time: they write the same files
     build "$1" || return 1
-    if "$dir/fuzz_$1" "$limit" -dict="test/fuzz/$1.dict" -max_len=2048 -timeout=10 \
+    [[ -e $words ]] || words= # the others' are found without
+    if "$dir/fuzz_$1" "$limit" ${words:+-dict="$words"} -max_len=2048 -timeout=10 \
         -print_final_stats=1 -artifact_prefix="$dir/" "$dir/corpus" "test/fuzz/corpus/$1" \
         >"$dir/log" 2>&1; then
         printf '%-10s %s executions, nothing found\n' "$1" \
