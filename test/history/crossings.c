@@ -439,17 +439,16 @@ static void crossings_judge_count(struct crossings *crossings,
     }
 }
 
+/* @param exact  the meters have counted that, else no more than that */
 static void crossings_judge_total(struct crossings *crossings,
-                                  const struct crossings_threshold *threshold, long double total_j)
+                                  const struct crossings_threshold *threshold, long double total_j,
+                                  bool exact)
 {
+    long double most = threshold->mode == APAPI_OVERFLOW_TOTAL ? 1 : INFINITY;
     long double times = total_j / threshold->level;
 
-    if (threshold->mode == APAPI_OVERFLOW_TOTAL) {
-        crossings_judge_count(crossings, threshold, fminl(times * (1 - ROUNDING), 1),
-                              fminl(times * (1 + ROUNDING), 1));
-    } else {
-        crossings_judge_count(crossings, threshold, times * (1 - ROUNDING), times * (1 + ROUNDING));
-    }
+    crossings_judge_count(crossings, threshold, exact ? fminl(times * (1 - ROUNDING), most) : 0,
+                          fminl(times * (1 + ROUNDING), most));
 }
 
 /* The values of a gauge, or the powers of a domain. */
@@ -479,13 +478,14 @@ static bool crossings_is_part(const struct crossings_threshold *threshold,
 
 /*
  * The sum of all meters of the domains is the most; the results, which lack what came after
- * the latest moment at which all were known, are compared where one component measures them.
+ * the latest moment at which all were known, are compared where there is one meter.
  */
 static void crossings_judge_sum(struct crossings *crossings,
                                 const struct crossings_threshold *threshold)
 {
     const struct history *history = &crossings->play->history;
     long double most_j = 0;
+    size_t meters = 0;
 
     for (size_t i = 0; i < history->component_count; i++) {
         for (size_t k = 0; k < history->components[i].event_count; k++) {
@@ -496,39 +496,11 @@ static void crossings_judge_sum(struct crossings *crossings,
                     return; /* areas are judged with the uncertainty of gauges */
                 }
                 most_j += crossings_total(crossings, i, k);
-            }
-        }
-    }
-    if (threshold->mode == APAPI_OVERFLOW_TOTAL) {
-        crossings_judge_count(crossings, threshold, 0, fminl(most_j / threshold->level, 1));
-    } else {
-        crossings_judge_count(crossings, threshold, 0, most_j / threshold->level * (1 + ROUNDING));
-    }
-}
-
-/* Where the result knows the domain and each component but one has none of it. */
-static void crossings_judge_least(struct crossings *crossings,
-                                  const struct crossings_threshold *threshold)
-{
-    const struct history *history = &crossings->play->history;
-    size_t owners = 0, meters = 0, owner = 0, event = 0;
-
-    for (size_t i = 0; i < history->component_count; i++) {
-        bool has = false;
-
-        for (size_t k = 0; k < history->components[i].event_count; k++) {
-            if (crossings_is_part(threshold, &history->components[i].meters[k])) {
-                has = true;
                 meters++;
-                owner = i;
-                event = k;
             }
         }
-        owners += has;
     }
-    if (owners == 1 && meters == 1 && !history->components[owner].meters[event].gauge) {
-        crossings_judge_total(crossings, threshold, crossings_total(crossings, owner, event));
-    }
+    crossings_judge_total(crossings, threshold, most_j, meters == 1);
 }
 
 static void crossings_judge_one(struct crossings *crossings,
@@ -541,10 +513,10 @@ static void crossings_judge_one(struct crossings *crossings,
                                &crossings->courses[threshold->component][threshold->number]);
     } else if (threshold->of == CROSSINGS_EVENT && !threshold->gauge && counts) {
         crossings_judge_total(crossings, threshold,
-                              crossings_total(crossings, threshold->component, threshold->number));
+                              crossings_total(crossings, threshold->component, threshold->number),
+                              true);
     } else if (threshold->of != CROSSINGS_EVENT && counts) {
         crossings_judge_sum(crossings, threshold);
-        crossings_judge_least(crossings, threshold);
     } else if (threshold->of != CROSSINGS_EVENT) {
         crossings_judge_course(
             crossings, threshold,

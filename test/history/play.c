@@ -10,7 +10,6 @@
 #include "history/judge.h"
 #include "session/session.h"
 
-#define BEGIN_NS UINT64_C(5000000000000) /* of a history, on the clock */
 #define STEPS_MAX 1000000
 
 void play_fail(struct play *play, const char *format, ...)
@@ -32,30 +31,14 @@ static uint64_t play_now_ns(const struct play *play)
 
 /* --- what the session is told ---------------------------------------------------------------- */
 
-static void note_good(struct play *play, struct seen *seen, size_t component, size_t event)
-{
-    const struct sim_component *latest = &play->source.components[component];
-    const struct history *history = &play->history;
-    const struct history_meter *meter = &history->components[component].meters[event];
-    uint64_t at_ns = latest->value_ns;
-    const struct seen_reading good = {
-        .begin_ns = latest->begin_ns,
-        .value_ns = at_ns,
-        .end_ns = latest->end_ns,
-        .count = meter->gauge ? 0 : sim_source_count(history, component, event, at_ns),
-        .life = meter->gauge ? 0 : sim_source_life(history, component, event, at_ns),
-        .opened = latest->opened};
-
-    seen->meter = meter;
-    seen->power = &history->powers[meter->domain][meter->socket];
-    seen_add(seen, &good);
-}
-
 static void note_reading(struct play *play, size_t component, size_t event,
                          const struct apapi_reading *reading)
 {
     const struct sim_component *latest = &play->source.components[component];
+    const struct history *history = &play->history;
+    const struct history_meter *meter = &history->components[component].meters[event];
     struct seen *seen = &play->run.seen[component][event];
+    uint64_t at_ns = latest->value_ns;
 
     if (reading->error) {
         seen_fail(seen);
@@ -69,7 +52,16 @@ static void note_reading(struct play *play, size_t component, size_t event,
         seen->absurd_first |= seen->good == 0;
         return;
     }
-    note_good(play, seen, component, event);
+    seen->meter = meter;
+    seen->power = &history->powers[meter->domain][meter->socket];
+    seen_add(seen,
+             &(struct seen_reading){
+                 .begin_ns = latest->begin_ns,
+                 .value_ns = at_ns,
+                 .end_ns = latest->end_ns,
+                 .count = meter->gauge ? 0 : sim_source_count(history, component, event, at_ns),
+                 .life = meter->gauge ? 0 : sim_source_life(history, component, event, at_ns),
+                 .opened = latest->opened});
 }
 
 static void note_readings(struct play *play, size_t component, size_t count,
@@ -110,17 +102,15 @@ static void create(struct play *play)
 {
     struct apapi_intervals intervals = {.default_ns = APAPI_INTERVAL_DEFAULT_NS};
     struct apapi_error err = {""};
-    char components[24 * HISTORY_COMPONENTS] = "";
+    char components[] = "c0:c1:c2:c3";
 
+    _Static_assert(sizeof components == 3 * HISTORY_COMPONENTS, "a name for each");
     for (size_t i = 0; i < play->history.component_count; i++) {
-        char name[24];
-
-        snprintf(name, sizeof name, "c%zu", i);
-        snprintf(components + strlen(components), sizeof components - strlen(components), "%s%s",
-                 i ? ":" : "", name);
-        strcpy(intervals.named[intervals.count].component, name);
-        intervals.named[intervals.count++].interval_ns = play->history.components[i].interval_ns;
+        memcpy(intervals.named[i].component, components + 3 * i, 2);
+        intervals.named[i].interval_ns = play->history.components[i].interval_ns;
+        intervals.count++;
     }
+    components[3 * intervals.count - 1] = '\0';
     const struct apapi_session_config config = {.components = components,
                                                 .intervals = &intervals,
                                                 .min_interval_ns = play->history.min_interval_ns,
@@ -301,16 +291,8 @@ bool play_history(struct play *play, uint64_t seed)
     *play->failure = '\0';
     history_generate(&play->history, seed);
     crossings_generate(&play->crossings, play);
-    sim_clock_init(&play->clock, seed, BEGIN_NS);
+    sim_begin(&play->source, &play->clock, &play->history, seed);
     play->clock.steps_max = STEPS_MAX;
-    play->clock.late_once_in = play->history.late_once_in;
-    play->clock.latest_ns = play->history.latest_ns;
-    play->clock.refused = play->history.refused_threads;
-    for (size_t i = 0; i < play->history.stop_count; i++) {
-        sim_clock_stop(&play->clock, BEGIN_NS + play->history.stops[i].from_ns,
-                       BEGIN_NS + play->history.stops[i].to_ns);
-    }
-    sim_source_use(&play->source, &play->history, &play->clock);
     create(play);
     for (size_t i = 0; play->session && i < play->history.action_count && !*play->failure; i++) {
         act(play, &play->history.actions[i]);

@@ -47,11 +47,6 @@ static double plausible_j(const struct seen *seen, uint64_t ns)
     return max_w(seen) * ((double)ns / 1e9) + 2 * seen->meter->scale;
 }
 
-static double seen_true_j(const struct seen *seen, uint64_t from_ns, uint64_t to_ns)
-{
-    return power_energy_j(seen->power, to_ns) - power_energy_j(seen->power, from_ns);
-}
-
 /* Whether the reading looks like an increment from before a break, and what that would be. */
 static void seen_try_base(struct seen *seen, struct seen_base *base,
                           const struct seen_reading *reading)
@@ -60,7 +55,7 @@ static void seen_try_base(struct seen *seen, struct seen_base *base,
 
     if (apparent <= plausible_j(seen, reading->end_ns - base->since_ns + seen_slack_ns(seen))) {
         seen->disguised = true;
-        double missing = seen_true_j(seen, base->reading.value_ns, reading->value_ns);
+        double missing = power_between_j(seen->power, base->reading.value_ns, reading->value_ns);
 
         seen->excess_j += fmax(0, apparent - base->excess_j);
         seen->missing_j += fmax(0, missing - base->missing_j);

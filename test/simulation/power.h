@@ -40,6 +40,11 @@ void power_add_sine(struct power *power, uint64_t period_ns, double amplitude_w)
 /** @return energy from the beginning of the history until `ns` later [J]. */
 double power_energy_j(const struct power *power, uint64_t ns);
 
+static inline double power_between_j(const struct power *power, uint64_t from_ns, uint64_t to_ns)
+{
+    return power_energy_j(power, to_ns) - power_energy_j(power, from_ns);
+}
+
 /** @return [W] */
 double power_at_w(const struct power *power, uint64_t ns);
 

@@ -246,12 +246,6 @@ void sim_clock_init(struct sim_clock *clock, uint64_t seed, uint64_t now_ns)
     clock->running = clock->actors;
 }
 
-void sim_clock_stop(struct sim_clock *clock, uint64_t from_ns, uint64_t to_ns)
-{
-    clock->stops[clock->stop_count].from_ns = from_ns;
-    clock->stops[clock->stop_count++].to_ns = to_ns;
-}
-
 _Noreturn void sim_clock_end_thread(struct sim_clock *clock)
 {
     longjmp(clock->running->ended, 1);

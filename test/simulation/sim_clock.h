@@ -10,7 +10,7 @@
 #include "simulation/chance.h"
 
 #define SIM_ACTORS 32 /* the caller, and all threads of a session that ever were */
-#define SIM_STOPS 4   /* times in which the whole process stands still */
+#define SIM_STOPS 3   /* times in which the whole process stands still */
 #define SIM_CLOCK_UNIX_NS INT64_C(1700000000000000000) /* when the clock shows 0 */
 
 /**
@@ -47,9 +47,6 @@ struct sim_clock {
 
 /** The caller begins at `now_ns`. */
 void sim_clock_init(struct sim_clock *clock, uint64_t seed, uint64_t now_ns);
-
-/** The process stands still from `from_ns` to `to_ns`; later than all before. */
-void sim_clock_stop(struct sim_clock *clock, uint64_t from_ns, uint64_t to_ns);
 
 /** For a source or the caller: so much time passes. @return the time then. */
 uint64_t sim_clock_pass(struct sim_clock *clock, uint64_t ns);

@@ -53,6 +53,21 @@ void sim_source_use(struct sim_source *used, const struct history *history, stru
     source = used;
 }
 
+void sim_begin(struct sim_source *used, struct sim_clock *clock, const struct history *history,
+               uint64_t seed)
+{
+    sim_clock_init(clock, seed, SIM_BEGIN_NS);
+    clock->late_once_in = history->late_once_in;
+    clock->latest_ns = history->latest_ns;
+    clock->refused = history->refused_threads;
+    clock->stop_count = history->stop_count;
+    for (size_t i = 0; i < history->stop_count; i++) {
+        clock->stops[i].from_ns = SIM_BEGIN_NS + history->stops[i].from_ns;
+        clock->stops[i].to_ns = SIM_BEGIN_NS + history->stops[i].to_ns;
+    }
+    sim_source_use(used, history, clock);
+}
+
 static uint64_t now_ns(void)
 {
     return source->clock->running->now_ns - source->origin_ns;

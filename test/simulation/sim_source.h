@@ -5,6 +5,8 @@
 #include "simulation/sim_clock.h"
 #include "sources/sources.h"
 
+#define SIM_BEGIN_NS UINT64_C(5000000000000) /* of a history, on the clock */
+
 /**
  * The components of a history, "c0", "c1" ...: linked with --wrap, the functions of the routes find
  * them instead of real ones.
@@ -26,6 +28,10 @@ struct sim_source {
 /** The components that can be opened from now on. */
 void sim_source_use(struct sim_source *source, const struct history *history,
                     struct sim_clock *clock);
+
+/** The history begins, on a clock that is as the history says. */
+void sim_begin(struct sim_source *source, struct sim_clock *clock, const struct history *history,
+               uint64_t seed);
 
 /** @return the number in an event's name: its source may list the events in another order. */
 size_t sim_source_number(const struct apapi_event *event);

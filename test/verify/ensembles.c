@@ -41,19 +41,13 @@ static uint64_t profiles_some_period_ns(struct random *random)
     return random_scale(random, PERIOD_LEAST_NS, PERIOD_MOST_NS);
 }
 
-static void profiles_make_pulses(struct power *power, uint64_t period_ns, double duty,
-                                 double most_w)
+/* PROFILE_LEAST_W, and `most_w` for a share `duty` of each period. */
+static void profile_make_square(struct power *power, uint64_t period_ns, double duty, double most_w)
 {
     uint64_t most_ns = (uint64_t)((double)period_ns * duty);
 
     power_add_part(power, period_ns - most_ns, PROFILE_LEAST_W);
     power_add_part(power, most_ns, most_w);
-}
-
-/* 15 W, and 450 W for a share `duty` of each period. */
-static void profile_make_square(struct power *power, uint64_t period_ns, double duty)
-{
-    profiles_make_pulses(power, period_ns, duty, PROFILE_MOST_W);
 }
 
 static void profile_make_steps(struct power *power, double least_ns, double most_ns,
@@ -101,13 +95,6 @@ static void profiles_make_walk(struct power *power, struct random *random)
     }
 }
 
-/* Once in the time that is measured, more or less. */
-static void profiles_make_load(struct power *power, uint64_t length_ns, struct random *random)
-{
-    power_add_part(power, length_ns, PROFILE_LEAST_W);
-    power_add_part(power, length_ns, profiles_some_w(random));
-}
-
 /* With periods from milliseconds to seconds. @param length_ns  of the run */
 static void profile_make(enum profile profile, struct power *power, uint64_t length_ns,
                          struct random *random)
@@ -123,11 +110,11 @@ static void profile_make(enum profile profile, struct power *power, uint64_t len
         profile_make_sine(power, profiles_some_period_ns(random), random);
         break;
     case PROFILE_SQUARE:
-        profiles_make_pulses(power, profiles_some_period_ns(random), 0.5, profiles_some_w(random));
+        profile_make_square(power, profiles_some_period_ns(random), 0.5, profiles_some_w(random));
         break;
     case PROFILE_BURSTS:
         profile_make_square(power, profiles_some_period_ns(random),
-                            random_between(random, 0.01, 0.5));
+                            random_between(random, 0.01, 0.5), PROFILE_MOST_W);
         break;
     case PROFILE_STEPS:
         profile_make_steps(power, PERIOD_LEAST_NS, 1e9, random);
@@ -135,9 +122,10 @@ static void profile_make(enum profile profile, struct power *power, uint64_t len
     case PROFILE_WALK:
         profiles_make_walk(power, random);
         break;
-    case PROFILE_LOAD:
+    case PROFILE_LOAD: /* once in the time that is measured, more or less */
     case PROFILES:
-        profiles_make_load(power, length_ns, random);
+        power_add_part(power, length_ns, PROFILE_LEAST_W);
+        power_add_part(power, length_ns, profiles_some_w(random));
         break;
     }
 }
@@ -147,34 +135,11 @@ static void profile_make(enum profile profile, struct power *power, uint64_t len
 #define RAPL_J 61.03515625e-6
 #define LEAD_NS 100000000 /* the source has been opened by then */
 
-static struct history_component *scene_component(struct scene *scene)
-{
-    return &scene->history.components[0];
-}
-
-/* The first one. */
-static struct history_meter *scene_meter(struct scene *scene)
-{
-    return &scene->history.components[0].meters[0];
-}
-
-/* @return the true power of the meter. */
-static struct power *scene_power_of(struct scene *scene, const struct history_meter *meter)
-{
-    return &scene->history.powers[meter->domain][meter->socket];
-}
-
-/* @return the true power of the first meter. */
-static struct power *scene_power(struct scene *scene)
-{
-    return scene_power_of(scene, scene_meter(scene));
-}
-
 /* Add a counter; up to HISTORY_EVENTS in all. @return its power, which has no parts yet. */
 static struct power *scene_add_counter(struct scene *scene, enum apapi_domain domain,
                                        unsigned socket)
 {
-    struct history_component *component = scene_component(scene);
+    struct history_component *component = scene->component;
     struct history_meter *meter = &component->meters[component->event_count];
     struct power *power = &scene->history.powers[domain][socket];
 
@@ -192,35 +157,34 @@ static struct power *scene_add_counter(struct scene *scene, enum apapi_domain do
 
 static void scene_set_interval(struct scene *scene, double least_ns, double most_ns)
 {
-    scene_component(scene)->interval_ns = random_scale(scene->random, least_ns, most_ns);
+    scene->component->interval_ns = random_scale(scene->random, least_ns, most_ns);
 }
 
 /* A counter as RAPL's that is read every 1 ms to 1 s, for 5 ms to 60 s, without any power yet. */
 static void scene_begin(struct scene *scene, struct random *random)
 {
-    struct history_component *component = scene_component(scene);
-
     memset(&scene->history, 0, sizeof scene->history);
     scene->start_ns = scene->late_ns = 0;
     scene->random = random;
     scene->history.component_count = 1;
-    component->read_ns = random_scale(random, 5e3, 1e5);
-    component->open_ns = (uint64_t)MS;
-    scene_add_counter(scene, APAPI_DOMAIN_PACKAGE, 0);
+    scene->component = scene->history.components;
+    scene->meter = scene->component->meters;
+    scene->component->read_ns = random_scale(random, 5e3, 1e5);
+    scene->component->open_ns = (uint64_t)MS;
+    scene->power = scene_add_counter(scene, APAPI_DOMAIN_PACKAGE, 0);
     scene_set_interval(scene, MS, S);
     scene->length_ns = random_scale(random, 5 * MS, 60 * S);
 }
 
 double scene_energy_j(const struct scene *scene, uint64_t from_ns, uint64_t to_ns)
 {
-    const struct history_component *component = &scene->history.components[0];
     double energy_j = 0;
 
-    for (size_t i = 0; i < component->event_count; i++) {
-        const struct history_meter *meter = &component->meters[i];
-        const struct power *power = &scene->history.powers[meter->domain][meter->socket];
+    for (size_t i = 0; i < scene->component->event_count; i++) {
+        const struct history_meter *meter = &scene->meter[i];
 
-        energy_j += power_energy_j(power, to_ns) - power_energy_j(power, from_ns);
+        energy_j +=
+            power_between_j(&scene->history.powers[meter->domain][meter->socket], from_ns, to_ns);
     }
     return energy_j;
 }
@@ -230,7 +194,7 @@ static void scene_make_gauge(struct scene *scene)
 {
     static const double most_w[] = {PROFILE_MOST_W, 0, PROFILE_MOST_W / 2};
 
-    *scene_meter(scene) =
+    *scene->meter =
         (struct history_meter){.domain = APAPI_DOMAIN_PACKAGE,
                                .gauge = true,
                                .scale = 1e-3,
@@ -241,12 +205,10 @@ static void scene_make_gauge(struct scene *scene)
 /* The measurement begins at any phase of the power, which is there, and of the meters. */
 static void scene_set_start(struct scene *scene)
 {
-    struct history_component *component = scene_component(scene);
-
-    for (size_t i = 0; i < component->event_count; i++) {
-        component->meters[i].phase_ns = random_below(scene->random, component->meters[i].update_ns);
+    for (size_t i = 0; i < scene->component->event_count; i++) {
+        scene->meter[i].phase_ns = random_below(scene->random, scene->meter[i].update_ns);
     }
-    scene->start_ns = LEAD_NS + random_below(scene->random, scene_power(scene)->period_ns);
+    scene->start_ns = LEAD_NS + random_below(scene->random, scene->power->period_ns);
 }
 
 #define DEFAULT_INTERVAL_NS 1e8
@@ -257,28 +219,28 @@ static void ensembles_make_constant(struct scene *scene)
 {
     scene_set_interval(scene, DEFAULT_INTERVAL_NS, DEFAULT_INTERVAL_NS);
     scene->length_ns = random_scale(scene->random, 5 * MS, 50 * MS);
-    profile_make(PROFILE_CONSTANT, scene_power(scene), scene->length_ns, scene->random);
+    profile_make(PROFILE_CONSTANT, scene->power, scene->length_ns, scene->random);
 }
 
 static void ensembles_make_steps(struct scene *scene)
 {
-    profile_make_steps(scene_power(scene), 2 * MS, S, scene->random);
+    profile_make_steps(scene->power, 2 * MS, S, scene->random);
 }
 
 static void ensembles_make_any(struct scene *scene)
 {
-    profile_make((enum profile)random_below(scene->random, PROFILES), scene_power(scene),
+    profile_make((enum profile)random_below(scene->random, PROFILES), scene->power,
                  scene->length_ns, scene->random);
 }
 
 static void ensembles_make_profile(struct scene *scene)
 {
-    profile_make((enum profile)scene->value, scene_power(scene), scene->length_ns, scene->random);
+    profile_make((enum profile)scene->value, scene->power, scene->length_ns, scene->random);
 }
 
 static void ensembles_make_square(struct scene *scene)
 {
-    profile_make_square(scene_power(scene), scene_component(scene)->interval_ns, 0.5);
+    profile_make_square(scene->power, scene->component->interval_ns, 0.5, PROFILE_MOST_W);
 }
 
 /* Often shorter than the interval. */
@@ -286,14 +248,14 @@ static void ensembles_make_bursts(struct scene *scene)
 {
     uint64_t period_ns = random_scale(scene->random, 2 * MS, 4 * S);
 
-    profile_make_square(scene_power(scene), period_ns, scene->value / 100);
+    profile_make_square(scene->power, period_ns, scene->value / 100, PROFILE_MOST_W);
 }
 
 /* From idle to load `load_ns` before the end. */
 static void scene_rise(struct scene *scene, uint64_t load_ns)
 {
-    power_add_part(scene_power(scene), LEAD_NS + scene->length_ns - load_ns, PROFILE_LEAST_W);
-    power_add_part(scene_power(scene), (uint64_t)(100 * S), profiles_some_w(scene->random));
+    power_add_part(scene->power, LEAD_NS + scene->length_ns - load_ns, PROFILE_LEAST_W);
+    power_add_part(scene->power, (uint64_t)(100 * S), profiles_some_w(scene->random));
     scene_set_start(scene);
     scene->start_ns = LEAD_NS;
 }
@@ -301,7 +263,7 @@ static void scene_rise(struct scene *scene, uint64_t load_ns)
 /* In the last ten intervals. */
 static void ensembles_make_rises(struct scene *scene)
 {
-    uint64_t load_ns = random_below(scene->random, 10 * scene_component(scene)->interval_ns);
+    uint64_t load_ns = random_below(scene->random, 10 * scene->component->interval_ns);
 
     scene_rise(scene, load_ns < scene->length_ns ? load_ns : scene->length_ns);
 }
@@ -317,12 +279,13 @@ static void ensembles_make_rises_once(struct scene *scene)
 /* Two packages and their memory, each with a course of its own; their total counts. */
 static void ensembles_make_node(struct scene *scene)
 {
-    scene_add_counter(scene, APAPI_DOMAIN_PACKAGE, 1);
-    scene_add_counter(scene, APAPI_DOMAIN_DRAM, 0);
-    for (size_t i = 0; i < scene_component(scene)->event_count; i++) {
-        profile_make((enum profile)random_below(scene->random, PROFILES),
-                     scene_power_of(scene, &scene_component(scene)->meters[i]), scene->length_ns,
-                     scene->random);
+    struct power *powers[3] = {scene->power};
+
+    powers[1] = scene_add_counter(scene, APAPI_DOMAIN_PACKAGE, 1);
+    powers[2] = scene_add_counter(scene, APAPI_DOMAIN_DRAM, 0);
+    for (size_t i = 0; i < COUNT_OF(powers); i++) {
+        profile_make((enum profile)random_below(scene->random, PROFILES), powers[i],
+                     scene->length_ns, scene->random);
     }
 }
 
@@ -331,7 +294,7 @@ static void ensembles_make_node(struct scene *scene)
 /* The source says nothing, or what is true of RAPL. */
 static void ensembles_make_update(struct scene *scene)
 {
-    struct history_meter *meter = scene_meter(scene);
+    struct history_meter *meter = scene->meter;
 
     meter->update_ns = (uint64_t)scene->value;
     meter->stated_ns = random_once_in(scene->random, 2) ? 0 : (uint64_t)MS;
@@ -342,7 +305,7 @@ static void ensembles_make_update(struct scene *scene)
 static void ensembles_make_misstated(struct scene *scene)
 {
     ensembles_make_update(scene);
-    scene_meter(scene)->stated_ns = (uint64_t)MS;
+    scene->meter->stated_ns = (uint64_t)MS;
 }
 
 /* --- late readings --------------------------------------------------------------------------- */
@@ -350,7 +313,7 @@ static void ensembles_make_misstated(struct scene *scene)
 static void ensembles_add_fault(struct scene *scene, enum history_fault_kind kind, uint64_t from_ns,
                                 uint64_t to_ns)
 {
-    struct history_component *component = scene_component(scene);
+    struct history_component *component = scene->component;
 
     component->faults[component->fault_count++] =
         (struct history_fault){.kind = kind, .from_ns = from_ns, .to_ns = to_ns};
@@ -381,8 +344,7 @@ static void ensembles_make_late(struct scene *scene)
         ensembles_add_fault(scene, kind, 0, UINT64_MAX);
         break;
     }
-    scene_component(scene)->faults[0].length_ns =
-        random_below(scene->random, 200 * (uint64_t)MS) + 1;
+    scene->component->faults[0].length_ns = random_below(scene->random, 200 * (uint64_t)MS) + 1;
 }
 
 /* The sampler starts up to 200 ms after the step, with a fifth of it left at least. */
@@ -399,7 +361,7 @@ static void ensembles_make_late_start(struct scene *scene)
 static void ensembles_make_busy(struct scene *scene)
 {
     ensembles_make_any(scene);
-    scene_component(scene)->read_ns = random_scale(scene->random, 1e5, 2e7);
+    scene->component->read_ns = random_scale(scene->random, 1e5, 2e7);
 }
 
 /* The process stands still, up to three times. */
@@ -453,8 +415,7 @@ static void ensembles_make_frozen(struct scene *scene)
         freeze_ns = 60 * (uint64_t)S;
         break;
     case FROZEN_LAST: /* in the last interval */
-        from_ns +=
-            scene->length_ns - random_below(scene->random, scene_component(scene)->interval_ns);
+        from_ns += scene->length_ns - random_below(scene->random, scene->component->interval_ns);
         freeze_ns = 60 * (uint64_t)S;
         break;
     }
@@ -477,12 +438,12 @@ static void ensembles_make_fault(struct scene *scene)
     ensembles_make_any(scene);
     scene_set_start(scene);
     ensembles_add_any_fault(scene, (enum history_fault_kind)scene->value);
-    scene_component(scene)->faults[0].leap_s = 1000;
+    scene->component->faults[0].leap_s = 1000;
 }
 
 static void scene_set_range(struct scene *scene, double least_j, double most_j)
 {
-    struct history_meter *meter = scene_meter(scene);
+    struct history_meter *meter = scene->meter;
 
     meter->range_max =
         (uint64_t)((double)random_scale(scene->random, least_j, most_j) / meter->scale);
@@ -507,7 +468,7 @@ static void ensembles_make_hidden_resets(struct scene *scene)
 /* Joules as floating-point numbers. */
 static void scene_make_doubles(struct scene *scene)
 {
-    struct history_meter *meter = scene_meter(scene);
+    struct history_meter *meter = scene->meter;
 
     meter->doubles = true;
     meter->scale = 1;
@@ -535,31 +496,31 @@ static uint64_t ensembles_beating_ns(const struct scene *scene)
 {
     double near = random_once_in(scene->random, 2) ? 1 : random_between(scene->random, 0.99, 1.01);
 
-    return (uint64_t)((double)scene->history.components[0].interval_ns * near);
+    return (uint64_t)((double)scene->component->interval_ns * near);
 }
 
 static void ensembles_make_gauge_sine(struct scene *scene)
 {
-    profile_make_sine(scene_power(scene), ensembles_beating_ns(scene), scene->random);
+    profile_make_sine(scene->power, ensembles_beating_ns(scene), scene->random);
 }
 
 static void ensembles_make_gauge_square(struct scene *scene)
 {
-    profile_make_square(scene_power(scene), ensembles_beating_ns(scene), 0.5);
+    profile_make_square(scene->power, ensembles_beating_ns(scene), 0.5, PROFILE_MOST_W);
 }
 
 /* A power that changes faster than anybody reads it. */
 static void ensembles_make_gauge_noisy(struct scene *scene)
 {
-    profile_make_steps(scene_power(scene), 1e5, 2 * MS, scene->random);
+    profile_make_steps(scene->power, 1e5, 2 * MS, scene->random);
 }
 
 /* As of a management controller: it shows the same value until it looks at the power again. */
 static void scene_hold(struct scene *scene)
 {
-    double interval_ns = (double)scene_component(scene)->interval_ns;
+    double interval_ns = (double)scene->component->interval_ns;
 
-    scene_meter(scene)->update_ns = random_scale(scene->random, interval_ns, 20 * interval_ns);
+    scene->meter->update_ns = random_scale(scene->random, interval_ns, 20 * interval_ns);
 }
 
 static void ensembles_make_gauge_held(struct scene *scene)
@@ -675,7 +636,7 @@ static struct cell cell_of(size_t number)
  */
 static void cell_set_statement(struct scene *scene, size_t statement)
 {
-    struct history_meter *meter = scene_meter(scene);
+    struct history_meter *meter = scene->meter;
     double update_ns = (double)meter->update_ns;
     const double stated_ns[] = {
         update_ns, 0, (double)random_scale(scene->random, update_ns / 10, update_ns * 10)};
@@ -688,7 +649,7 @@ static void cell_set_statement(struct scene *scene, size_t statement)
 static void ensembles_make_cell(struct scene *scene)
 {
     const struct cell cell = cell_of((size_t)scene->value);
-    struct history_meter *meter = scene_meter(scene);
+    struct history_meter *meter = scene->meter;
 
     if (cell_meters[cell.meter].doubles) {
         scene_make_doubles(scene);
@@ -703,10 +664,10 @@ static void ensembles_make_cell(struct scene *scene)
     }
     cell_set_statement(scene, cell.statement);
     if (cell.course < PROFILES) {
-        profile_make((enum profile)cell.course, scene_power(scene), scene->length_ns,
-                     scene->random);
+        profile_make((enum profile)cell.course, scene->power, scene->length_ns, scene->random);
     } else {
-        profile_make_square(scene_power(scene), profiles_some_period_ns(scene->random), 0.01);
+        profile_make_square(scene->power, profiles_some_period_ns(scene->random), 0.01,
+                            PROFILE_MOST_W);
     }
 }
 

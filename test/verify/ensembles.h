@@ -9,6 +9,9 @@
 /** One run: a history of one component, and how long it is measured. */
 struct scene {
     struct history history;
+    struct history_component *component; /* the one that there is */
+    struct history_meter *meter;         /* the first one */
+    struct power *power;                 /* its true power */
     struct power_part parts[HISTORY_EVENTS][SCENE_PARTS];
     uint64_t start_ns;     /* of the measurement, in the history's time; 0: not chosen yet */
     uint64_t length_ns;    /* from start to stop */

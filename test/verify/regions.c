@@ -352,8 +352,7 @@ static const struct program_kind programs[] = {
     {"long-10ms", 1, 2, 2, 6, begin_two, .next = next_long, .interval_s = 0.01},
 };
 
-/* --- a run --------------------------------------------------------------------------------------
- */
+/* --- a run ------------------------------------------------------------------------------------ */
 
 static double update_s(const struct program_kind *kind)
 {
@@ -451,91 +450,65 @@ static void run(struct program *program, const struct program_kind *kind, struct
     }
 }
 
-/* --- all runs of an ensemble --------------------------------------------------------------------
+/* --- all runs of an ensemble -------------------------------------------------------------------
  */
 
 struct verdict {
-    unsigned known, covered, apart; /* apart: a power of its own */
+    size_t known, covered;
     unsigned runs[REGIONS_MAX], within[REGIONS_MAX];
-    double worst;            /* error / uncertainty */
-    double *widths, *errors; /* uncertainty / energy, uncertainty / error */
+    double *widths; /* uncertainty / energy */
 };
 
-static void judge(const struct program_kind *kind, uint64_t seed, struct fit *fit,
-                  struct verdict *verdict)
+static void judge(const struct program_kind *kind, uint64_t seed, struct verdict *verdict)
 {
+    static struct fit fit;
     struct program program = {.random = {seed}};
     struct fit_part parts[FIT_COLUMNS];
 
-    fit_clear(fit);
-    run(&program, kind, fit);
-    if (fit_solve(fit, program.joules / program.now_s * update_s(kind) * sqrt(1 / 6.0), parts)) {
+    fit_clear(&fit);
+    run(&program, kind, &fit);
+    if (fit_solve(&fit, program.joules / program.now_s * update_s(kind) * sqrt(1 / 6.0), parts)) {
         abort();
     }
     for (size_t region = 0; region < kind->regions; region++) {
         const struct fit_part *part = &parts[FIT_PARTS + region];
         bool based = parts[FIT_INSIDE].with == FIT_OUTSIDE; /* which is in no region, then */
         double true_j = program.energy_j[region] + (based ? 0 : program.base_j[region]);
-        double error_j = fabs(part->energy_j - true_j);
+        bool covered = fabs(part->energy_j - true_j) <= part->within_j;
 
         if (isnan(part->within_j)) { /* a short program that was never in it */
             continue;
         }
-        verdict->worst = fmax(verdict->worst, error_j / part->within_j);
-        verdict->covered += error_j <= part->within_j;
-        verdict->within[region] += error_j <= part->within_j;
+        verdict->covered += covered;
+        verdict->within[region] += covered;
         verdict->runs[region]++;
-        verdict->apart += part->with == FIT_PARTS + region;
-        verdict->errors[verdict->known] = part->within_j / error_j;
         verdict->widths[verdict->known++] = part->within_j / true_j;
     }
-}
-
-static double median(double *numbers, size_t count)
-{
-    qsort(numbers, count, sizeof(*numbers), compare_double);
-    return numbers[count / 2];
-}
-
-static void print(const struct program_kind *kind, const struct verdict *verdict)
-{
-    struct bounds bounds = bounds_of(verdict->covered, verdict->known, BOUNDS_95);
-    double least = 1;
-
-    for (size_t region = 0; region < kind->regions; region++) {
-        if (verdict->runs[region] > 0) {
-            least = fmin(least, (double)verdict->within[region] / verdict->runs[region]);
-        }
-    }
-    printf("%-13s %6u %15.1f (%.1f to %.1f) %12.1f %12.2f %10.1f %11.1f %10.1f\n", kind->name,
-           verdict->known, 100.0 * verdict->covered / verdict->known, 100 * bounds.least,
-           100 * bounds.greatest, 100 * least, verdict->worst,
-           100.0 * verdict->apart / verdict->known, 100 * median(verdict->widths, verdict->known),
-           median(verdict->errors, verdict->known));
 }
 
 /* @return whether 95 % of each region's runs may be covered. */
 static bool judge_all(const struct program_kind *kind, unsigned runs, uint64_t seed)
 {
-    struct verdict verdict = {.widths = calloc(runs * REGIONS_MAX, sizeof(*verdict.widths)),
-                              .errors = calloc(runs * REGIONS_MAX, sizeof(*verdict.errors))};
-    struct fit *fit = malloc(sizeof(*fit));
+    struct verdict verdict = {.widths = calloc(runs * REGIONS_MAX, sizeof *verdict.widths)};
+    struct bounds bounds;
     bool right = true;
 
-    for (unsigned i = 0; i < runs && fit && verdict.widths && verdict.errors; i++) {
-        judge(kind, seed + i, fit, &verdict);
-    }
-    free(fit);
-    if (verdict.known > 0) {
-        print(kind, &verdict);
+    for (unsigned i = 0; i < runs && verdict.widths; i++) {
+        judge(kind, seed + i, &verdict);
     }
     for (size_t region = 0; region < kind->regions; region++) {
         right &=
             verdict.runs[region] > 0 &&
             bounds_of(verdict.within[region], verdict.runs[region], BOUNDS_95).greatest >= 0.95;
     }
+    if (verdict.known > 0) {
+        bounds = bounds_of(verdict.covered, verdict.known, BOUNDS_95);
+        qsort(verdict.widths, verdict.known, sizeof *verdict.widths, compare_double);
+        printf("%-13s %6zu %15.1f (%.1f to %.1f) %14.1f\n", kind->name, verdict.known,
+               100.0 * (double)verdict.covered / (double)verdict.known, 100 * bounds.least,
+               100 * bounds.greatest, 100 * verdict.widths[verdict.known / 2]);
+    }
     free(verdict.widths);
-    free(verdict.errors);
     return right;
 }
 
@@ -548,9 +521,8 @@ int main(int argc, char **argv)
         fputs("usage: apapi-verify-regions [RUNS [SEED [ENSEMBLE]]]\n", stderr);
         return 2;
     }
-    printf("%-13s %6s %30s %12s %12s %10s %11s %10s\n", "ensemble", "known",
-           "covered [%] (95 % bounds)", "least region", "greatest e/U", "apart [%]", "U/energy [%]",
-           "median U/e");
+    printf("%-13s %6s %30s %14s\n", "ensemble", "known", "covered [%] (95 % bounds)",
+           "U/energy [%]");
     for (size_t i = 0; i < COUNT_OF(programs); i++) {
         if (argc < 4 || strcmp(argv[3], programs[i].name) == 0) {
             failed += !judge_all(&programs[i], runs, seed);

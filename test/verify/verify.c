@@ -8,16 +8,15 @@
 #include <string.h>
 
 #include "apapi/live.h"
-#include "apapi/record.h"
 #include "apapi/session.h"
 #include "base/array.h"
 #include "base/option_table.h"
 #include "session/session.h"
 #include "simulation/sim_source.h"
+#include "simulation/written.h"
 #include "verify/bounds.h"
 #include "verify/ensembles.h"
 
-#define BEGIN_NS UINT64_C(5000000000000) /* of a history, on the clock */
 #define COVERED_LEAST 0.99
 #define RUNS 1000
 #define RUNS_CELL 320
@@ -58,19 +57,14 @@ static const struct option_table table = {
 
 /* --- a run ------------------------------------------------------------------------------------ */
 
-/* A result's own figures. */
-enum run_flag {
-    RUN_UNKNOWN = 1, /* a domain has no energy, or no uncertainty */
-    RUN_FLAGGED = 2, /* refused readings, resets, gaps, stalls, failures, or time not covered */
-    RUN_ROUGH = 4,   /* the readings leave a greater error possible than the uncertainty says */
-};
-
 /* What was measured, and what was true. */
 struct run_result {
     double energy_j, uncertainty_j; /* of all meters together */
     double truth_j;                 /* in the time that was measured, from `start_ns` on */
     double elapsed_s, covered;      /* as the result says; covered: 0..1 */
-    unsigned flags;
+    bool known;   /* each domain has an energy and an uncertainty: else the total is not all */
+    bool flagged; /* refused readings, resets, gaps, stalls, failures, or time not covered */
+    bool rough;   /* the readings leave a greater error possible than the uncertainty says */
 };
 
 /* One at a time. */
@@ -82,51 +76,14 @@ static struct player {
     uint64_t start_ns, stop_ns; /* when the session was told to */
 } player;
 
-static void run_begin(uint64_t seed)
-{
-    const struct history *history = &player.scene->history;
-
-    sim_clock_init(&player.clock, seed, BEGIN_NS);
-    player.clock.late_once_in = history->late_once_in;
-    player.clock.latest_ns = history->latest_ns;
-    for (size_t i = 0; i < history->stop_count; i++) {
-        sim_clock_stop(&player.clock, BEGIN_NS + history->stops[i].from_ns,
-                       BEGIN_NS + history->stops[i].to_ns);
-    }
-    sim_source_use(&player.source, history, &player.clock);
-}
-
-/* A total without one of its domains is not what the meters have counted. */
-static bool run_knows_all(const struct apapi_measurement *m)
-{
-    const struct history_component *component = &player.scene->history.components[0];
-
-    for (size_t i = 0; i < component->event_count; i++) {
-        const struct apapi_domain_result *domain = &m->domains[component->meters[i].domain];
-
-        if (!domain->measured || isnan(domain->energy_j) || isnan(domain->uncertainty_j)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static unsigned run_flags(const struct apapi_measurement *m)
-{
-    const struct apapi_incidents incidents = apapi_measurement_incidents(m);
-    bool flagged = incidents.refused || incidents.resets || incidents.gaps || incidents.stalls ||
-                   incidents.failed || m->covered < COVERED_LEAST;
-
-    return (run_knows_all(m) ? 0 : RUN_UNKNOWN) | (flagged ? RUN_FLAGGED : 0) |
-           (incidents.rough ? RUN_ROUGH : 0);
-}
-
 /*
  * The window is that of whoever starts and stops the session. What its last reading has beyond that
  * is a part of its time.
  */
 static void run_describe(const struct apapi_measurement *m, struct run_result *result)
 {
+    const struct history_component *component = player.scene->component;
+    const struct apapi_incidents incidents = apapi_measurement_incidents(m);
     uint64_t end_ns = player.page.head.start_ns + m->elapsed_ns;
 
     end_ns = end_ns > player.stop_ns ? end_ns : player.stop_ns;
@@ -137,51 +94,25 @@ static void run_describe(const struct apapi_measurement *m, struct run_result *r
                                   end_ns - player.source.origin_ns),
         .elapsed_s = (double)m->elapsed_ns / 1e9,
         .covered = m->covered,
-        .flags = run_flags(m)};
-}
+        .known = true,
+        .flagged = incidents.refused || incidents.resets || incidents.gaps || incidents.stalls ||
+                   incidents.failed || m->covered < COVERED_LEAST,
+        .rough = incidents.rough};
+    for (size_t i = 0; i < component->event_count; i++) {
+        const struct apapi_domain_result *domain = &m->domains[component->meters[i].domain];
 
-/* The written figures are judged, as in the accounting file. */
-static int run_write(const struct apapi_measurement *m, struct apapi_record *copy,
-                     struct apapi_error *err)
-{
-    struct apapi_record record = {
-        .id = APAPI_IDENTITY_UNKNOWN, .complete = true, .measurement = *m};
-    char *line = NULL;
-    int rc;
-
-    record.ending = APAPI_ENDING_UNKNOWN;
-    strcpy(record.id.node, "n1");
-    if (apapi_record_encode(&record, &line, err)) {
-        return -1;
+        result->known &=
+            domain->measured && !isnan(domain->energy_j) && !isnan(domain->uncertainty_j);
     }
-    rc = apapi_record_decode(line, strlen(line), copy, err);
-    free(line);
-    return rc;
-}
-
-static int run_finish(struct apapi_session *session, struct run_result *result,
-                      struct apapi_error *err)
-{
-    struct apapi_measurement m;
-    struct apapi_record copy;
-    int rc;
-
-    if (apapi_session_stop(session, err) || apapi_session_measurement(session, &m, err)) {
-        return -1;
-    }
-    rc = run_write(&m, &copy, err);
-    if (rc == 0) {
-        run_describe(&copy.measurement, result);
-        apapi_record_clear(&copy);
-    }
-    apapi_measurement_clear(&m);
-    return rc;
 }
 
 static int run_measure(struct apapi_session *session, struct run_result *result,
                        struct apapi_error *err)
 {
     const struct scene *scene = player.scene;
+    struct apapi_measurement m;
+    struct apapi_record copy;
+    int rc;
 
     sim_clock_sleep(&player.clock, player.source.origin_ns + scene->start_ns);
     player.start_ns = session_clock_now_ns(&player.clock.base);
@@ -191,19 +122,15 @@ static int run_measure(struct apapi_session *session, struct run_result *result,
     }
     sim_clock_sleep(&player.clock, player.start_ns + scene->length_ns);
     player.stop_ns = session_clock_now_ns(&player.clock.base);
-    return run_finish(session, result, err);
-}
-
-static int run_play(struct run_result *result, struct apapi_error *err)
-{
-    const struct apapi_intervals intervals = {.default_ns =
-                                                  player.scene->history.components[0].interval_ns};
-    const struct apapi_session_config config = {
-        .components = "c0", .intervals = &intervals, .live = &player.page};
-    struct apapi_session *session = session_create(&config, &player.clock.base, err);
-    int rc = session ? run_measure(session, result, err) : -1;
-
-    apapi_session_destroy(session);
+    if (apapi_session_stop(session, err) || apapi_session_measurement(session, &m, err)) {
+        return -1;
+    }
+    rc = written_read(&m, &copy, err);
+    if (rc == 0) {
+        run_describe(&copy.measurement, result);
+        apapi_record_clear(&copy);
+    }
+    apapi_measurement_clear(&m);
     return rc;
 }
 
@@ -215,11 +142,17 @@ static int run_play(struct run_result *result, struct apapi_error *err)
 static int run_scene(const struct scene *scene, uint64_t seed, struct run_result *result,
                      struct apapi_error *err)
 {
+    const struct apapi_intervals intervals = {.default_ns = scene->component->interval_ns};
+    const struct apapi_session_config config = {
+        .components = "c0", .intervals = &intervals, .live = &player.page};
+    struct apapi_session *session;
     int rc;
 
     player.scene = scene;
-    run_begin(seed);
-    rc = run_play(result, err);
+    sim_begin(&player.source, &player.clock, &scene->history, seed);
+    session = session_create(&config, &player.clock.base, err);
+    rc = session ? run_measure(session, result, err) : -1;
+    apapi_session_destroy(session);
     if (!sim_clock_finish(&player.clock)) {
         return apapi_fail(err, EPROTO, "%s", player.clock.broken);
     }
@@ -230,14 +163,12 @@ static int run_scene(const struct scene *scene, uint64_t seed, struct run_result
 
 /* The runs of an ensemble, added up. */
 struct tally {
-    uint64_t runs;
     uint64_t known;     /* have an energy and an uncertainty */
     uint64_t covered;   /* of these: the uncertainty covers the error */
     uint64_t unflagged; /* of these: wrong by more than uncertainty and 1 %, and no flag says so */
     uint64_t rough;     /* of these: the result says that it may be wrong by so much */
     uint64_t seconds;   /* of those that are known: lasted a second or longer */
     uint64_t remarked;  /* of these: a table has the remark on errors above 5 % */
-    double worst;       /* greatest error / uncertainty */
     double *ratios;     /* uncertainty / error, of those that are known */
 };
 
@@ -245,26 +176,24 @@ static bool is_wrong(const struct run_result *result)
 {
     double allowed_j = result->uncertainty_j + WRONG_SHARE * result->truth_j;
 
-    return result->flags == 0 && fabs(result->energy_j - result->truth_j) > allowed_j;
+    return result->known && !result->flagged && !result->rough &&
+           fabs(result->energy_j - result->truth_j) > allowed_j;
 }
 
 static void tally_add(struct tally *tally, const struct run_result *result)
 {
     double error_j = fabs(result->energy_j - result->truth_j);
 
-    tally->runs++;
-    if (result->flags & RUN_UNKNOWN) {
+    if (!result->known) {
         return;
     }
     tally->ratios[tally->known++] = error_j > 0 ? result->uncertainty_j / error_j : INFINITY;
     tally->covered += error_j <= result->uncertainty_j;
-    tally->worst = fmax(tally->worst, error_j > 0 ? error_j / result->uncertainty_j : 0);
     tally->unflagged += is_wrong(result);
-    tally->rough += (result->flags & RUN_ROUGH) != 0;
+    tally->rough += result->rough;
     if (result->elapsed_s >= 1) {
         tally->seconds++;
-        tally->remarked += (result->flags & RUN_ROUGH) != 0 &&
-                           result->uncertainty_j > REMARK_SHARE * result->energy_j;
+        tally->remarked += result->rough && result->uncertainty_j > REMARK_SHARE * result->energy_j;
     }
 }
 
@@ -283,33 +212,26 @@ static void print_number(const char *name, double value)
     }
 }
 
-/* Of these alone that have a result. No name needs an escape. */
-static void print_figures(struct tally *tally)
-{
-    const struct bounds bounds = bounds_of(tally->covered, tally->known, BOUNDS_95);
-    double half = TALLY_SPREAD / 2 / sqrt((double)tally->known); /* of the ranks at the median */
-
-    qsort(tally->ratios, tally->known, sizeof *tally->ratios, compare_double);
-    print_number("covered_pct", 100 * (double)tally->covered / (double)tally->known);
-    print_number("least_pct", 100 * bounds.least);
-    print_number("greatest_pct", 100 * bounds.greatest);
-    print_number("worst", tally->worst);
-    print_number("median", tally_quantile(tally, 0.5));
-    print_number("slack", tally_quantile(tally, 0.05));
-    /* the true median of runs of any seed lies between these */
-    print_number("median_least", tally_quantile(tally, 0.5 - half));
-    print_number("median_greatest", tally_quantile(tally, 0.5 + half));
-}
-
+/* A line of JSON; no name needs an escape. */
 static void tally_print(struct tally *tally, const struct ensemble *ensemble)
 {
-    printf("{\"name\":\"%s\",\"gauge\":%s,\"runs\":%" PRIu64 ",\"known\":%" PRIu64
-           ",\"covered\":%" PRIu64 ",\"unflagged\":%" PRIu64 ",\"rough\":%" PRIu64
-           ",\"seconds\":%" PRIu64 ",\"remarked\":%" PRIu64,
-           ensemble->name, ensemble->gauge ? "true" : "false", tally->runs, tally->known,
-           tally->covered, tally->unflagged, tally->rough, tally->seconds, tally->remarked);
+    double half = TALLY_SPREAD / 2 / sqrt((double)tally->known); /* of the ranks at the median */
+
+    printf("{\"name\":\"%s\",\"gauge\":%s,\"known\":%" PRIu64 ",\"covered\":%" PRIu64
+           ",\"unflagged\":%" PRIu64 ",\"rough\":%" PRIu64 ",\"seconds\":%" PRIu64
+           ",\"remarked\":%" PRIu64,
+           ensemble->name, ensemble->gauge ? "true" : "false", tally->known, tally->covered,
+           tally->unflagged, tally->rough, tally->seconds, tally->remarked);
     if (tally->known > 0) {
-        print_figures(tally);
+        qsort(tally->ratios, tally->known, sizeof *tally->ratios, compare_double);
+        print_number("covered_pct", 100 * (double)tally->covered / (double)tally->known);
+        print_number("greatest_pct",
+                     100 * bounds_of(tally->covered, tally->known, BOUNDS_95).greatest);
+        print_number("median", tally_quantile(tally, 0.5));
+        print_number("slack", tally_quantile(tally, 0.05));
+        /* the true median of runs of any seed lies between these */
+        print_number("median_least", tally_quantile(tally, 0.5 - half));
+        print_number("median_greatest", tally_quantile(tally, 0.5 + half));
     }
     puts("}");
 }
@@ -332,7 +254,7 @@ static void print_wrong(const char *name, uint64_t seed, const struct scene *sce
             "%s --seed %" PRIu64 ": %.6g J, true %.6g, uncertainty %.4g; %.4g s, interval %.4g s, "
             "covered %.4g %%\n",
             name, seed, result->energy_j, result->truth_j, result->uncertainty_j, result->elapsed_s,
-            (double)scene->history.components[0].interval_ns / 1e9, 100 * result->covered);
+            (double)scene->component->interval_ns / 1e9, 100 * result->covered);
 }
 
 /* @return 0; -1: a run could not be played. */
