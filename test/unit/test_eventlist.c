@@ -360,13 +360,10 @@ static const struct {
      "C",
      -1},
     {"net:::eth0:tx:byte", true, "B", -1}, /* as PAPI 7.2 cuts it */
-    {"net:::eth0:tx:packet", true, "#", -1},
     {"net:::eth0:tx:error", false, "#", -1},
     {"infiniband:::mlx5_0_1_ext:port_xmit_data", true, "B", -1},
     {"ipmi:::SYSTEM_POWER", true, "W", APAPI_DOMAIN_NODE},
     {"cray_pm:::PM_ENERGY:NODE", false, "J", -1},
-    {"hwmon:::amd_energy:energy1", false, "J", -1},
-    {"intel_gpu:::card0:energy1", false, "J", -1},
     {"maxeler:::mgt_1v2_POWER:DEVICE0", true, "W", APAPI_DOMAIN_NONE},
 };
 

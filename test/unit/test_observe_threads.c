@@ -125,6 +125,7 @@ static struct observed *look_directly(void)
 static void make_page_only(void)
 {
     make_base();
+    descriptors_before++; /* the program keeps what it has from the sampler */
     measured.listener = -1;
     make_page();
     setenv(APAPI_LIVE_ENVIRONMENT, measured.path, 1);

@@ -198,8 +198,6 @@ RUNS(arguments_that_are_no_text, 1)
 
 /* --- CSV -------------------------------------------------------------------------------------- */
 
-#define COLUMNS 27
-
 RUNS(one_run, 1)
 {
     fixture_write(report_csv);
@@ -225,19 +223,7 @@ RUNS(one_run, 1)
         "PAPI,0,,,,0\n");
 }
 
-static size_t count_columns(const char *line)
-{
-    size_t columns = 1;
-    bool quoted = false;
-
-    for (; *line && *line != '\n'; line++) {
-        quoted ^= *line == '"';
-        columns += *line == ',' && !quoted;
-    }
-    return columns;
-}
-
-RUNS(each_line_of_each_run_has_all_columns, 3)
+RUNS(each_run_has_its_lines, 3)
 {
     struct apapi_event *event = &report.runs[1].record.measurement.components[0].events[0].event;
 
@@ -247,9 +233,6 @@ RUNS(each_line_of_each_run_has_all_columns, 3)
     assert_says("\n2,event,\"a\"\"b, \",package,");
     assert_says("\n3,program,signal,,,,9,");
     assert_says("\n2,program,exit_status,,,,3,");
-    for (char *line = written; *line; line = strchr(line, '\n') + 1) {
-        assert_int_equal(count_columns(line), COLUMNS);
-    }
 }
 
 RUNS(what_was_crossed_has_rows, 1)

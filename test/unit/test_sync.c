@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The comments, jobs and state of apapi-sync. */
-#include <dirent.h>
 #include <signal.h>
 #include <sys/resource.h>
 

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi top: its data from live pages. */
+/* What the commands of apapi make of live pages, two readings and words for times. */
+#include <time.h>
+
+#include "cli/doctor/evaluate.h"
+#include "cli/query.h"
 #include "cli/steps/steps.h"
 #include "unit/unit.h"
 
@@ -152,3 +156,133 @@ TEST(gpus_of_steps)
         top_clear(&view);
     }
 }
+
+/* --- verdicts of doctor ----------------------------------------------------------------------- */
+
+static const struct apapi_event energy = {
+    "e",  "J",       APAPI_KIND_ENERGY, APAPI_DOMAIN_PACKAGE, APAPI_TYPE_UINT64,
+    true, 999999999, .scale = 1e-6};
+static const struct apapi_event power = {
+    "p", "W", APAPI_KIND_POWER, APAPI_DOMAIN_GPU, APAPI_TYPE_INT64, .scale = 1e-3};
+static const struct apapi_event temperature = {
+    "t", "C", APAPI_KIND_TEMPERATURE, APAPI_DOMAIN_NONE, APAPI_TYPE_INT64, .scale = 1e-3};
+static const struct apapi_event packets = {
+    "n", "", APAPI_KIND_COUNT, APAPI_DOMAIN_NONE, APAPI_TYPE_UINT64, true, .scale = 1};
+static const struct apapi_event load = {
+    "l", "%", APAPI_KIND_UTILIZATION, APAPI_DOMAIN_NONE, APAPI_TYPE_FP64, .scale = 1};
+
+/* A counter without a range never goes back. */
+static const struct apapi_event endless = {
+    "e", "J", APAPI_KIND_ENERGY, APAPI_DOMAIN_PACKAGE, APAPI_TYPE_UINT64, true, .scale = 1e-6};
+
+static const struct evaluation_case {
+    const struct apapi_event *event;
+    struct apapi_reading before, after;
+    const char *text;
+} cases[] = {
+    {&energy, {1000000, 0}, {11000000, 0}, ""}, /* 100 W for 0.1 s */
+    {&energy, {1000000, 0}, {1000000, 0}, "opens but never moves: dead"},
+    {&energy, {999000000, 0}, {4000000, 0}, ""}, /* wrapped */
+    {&energy, {0, 0}, {900000000, 0}, "implausible: 9.000 kW"},
+    {&energy, {0, 0}, {1000000000, 0}, "implausible: above its own range"},
+    {&energy, {1, 0}, {0, ENODATA}, "No data available"},
+    {&energy, {0, ENODATA}, {1, 0}, "No data available"},
+    {&endless, {20, 0}, {10, 0}, "goes backwards"},
+    {&power, {250000, 0}, {250000, 0}, ""}, /* a gauge may stand still */
+    {&power, {250000, 0}, {0, 0}, "implausible: 0.00 W"},
+    {&power, {250000, 0}, {50000000, 0}, "implausible: 50.00 kW"},
+    {&temperature, {45000, 0}, {(uint64_t)INT64_C(-20000), 0}, ""},
+    {&temperature, {45000, 0}, {255000000, 0}, "implausible: 255000 C"},
+    {&packets, {7, 0}, {7, 0}, ""}, /* it may be idle */
+    {&load, {UINT64_C(0x7FF8) << 48, 0}, {UINT64_C(0x7FF8) << 48, 0}, "implausible: -"}, /* NaN */
+};
+
+TEST(verdicts)
+{
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        const struct two_readings readings = {cases[i].before, cases[i].after, 0.1};
+        char text[96] = "";
+
+        assert_int_equal(evaluate_event(cases[i].event, &readings, text, sizeof text),
+                         !*cases[i].text);
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
+/* --- times ------------------------------------------------------------------------------------ */
+
+#define NOW (1795262400 * (int64_t)S + 123456789) /* 2026-11-21T12:00:00Z */
+
+TEST(times_are_read)
+{
+    static const struct {
+        const char *text;
+        int64_t seconds;
+    } cases[] = {
+        {"2026-11-21T12:00:00Z", 1795262400},
+        {"2026-11-21Z", 1795219200},
+        {"2026-11-21T12:00:00", 1795258800}, /* an hour east of Greenwich */
+        {"2026-07-01T12:00", 1782900000},    /* and two in summer */
+        {"2026-11-21", 1795215600},
+        {"2024-02-29Z", 1709164800},
+        {"1970-01-01Z", 0},
+        {"now", 1795262400},
+        {"today", 1795215600},
+        {"30s", 1795262370},
+        {"7d", 1794657600},
+        {"90minutes", 1795257000},
+        {"now-1hour", 1795258800},
+        {"now+30", 1795262430},
+        {"NOW-2w", 1794052800},
+        {"tomorrow", 1795302000},
+        {"yesterdayT10:00", 1795165200},
+        {"noon", 1795258800},
+        {"fika", 1795269600},
+        {"today-noon", 1795258800},
+        {"11:20", 1795256400},
+        {"11:20:30Z", 1795260030},
+        {"12:05AM", 1795215900},
+        {"01:00PM", 1795262400},
+        {"1121", 1795215600},
+        {"11/20/26", 1795129200},
+        {"11.20", 1795129200},
+        {"11/20/26-10:00:30", 1795165230},
+        {"1201", 1764543600}, /* December is last year's */
+    };
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        int64_t unix_ns = -1;
+
+        fail_if(when_parse(cases[i].text, NOW, &unix_ns, NULL) ||
+                    unix_ns != cases[i].seconds * (int64_t)S,
+                "%s: %lld", cases[i].text, (long long)(unix_ns / (int64_t)S));
+    }
+}
+
+TEST(what_is_no_time_is_refused)
+{
+    char texts[] = "| |x|12|12x|h|-1h|1h |1hh|1h30m|1.5h|9999999999s|999999999w|2026|2026-11|"
+                   "2026-1-2|2026-13-01|2026-02-30|2025-02-29|2026-11-21T|2026-11-21T12|"
+                   "2026-11-21T24:00|2026-11-21T12:60|2026-11-21T12:00:61|2026-11-21T12:00:00ZZ|"
+                   "2026-11-21T12:00:00.5Z|2026-11-21z|1969-12-31Z|2263-01-01Z|todayx|now1|now-|"
+                   "now-1hourss|now-1x|now 1h|now+999999999weeks|now-999999999weeks|nowZ|noonish|"
+                   "24:00|11:2|1:20|11:20am:30|13:00PM|00:30AM|1321|0230|112|11212|11212026|"
+                   "11/21.26|11/21/2026|11-21|11/21/|11/21/26-|-|T|Z| 2026-11-21|2026-11-21 12:00|"
+                   "+026-11-21";
+    char *rest = texts, *text;
+
+    while ((text = strsep(&rest, "|"))) {
+        int64_t unix_ns = 5;
+
+        fail_if(when_parse(text, NOW, &unix_ns, NULL) == 0 || errno != EINVAL || unix_ns != 5,
+                "'%s' was taken", text);
+    }
+}
+
+static void set_zone(void)
+{
+    setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
+    tzset();
+}
+
+ALL_TESTS_IN(set_zone, NULL)
