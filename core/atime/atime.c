@@ -32,17 +32,14 @@
 
 /* --- options ---------------------------------------------------------------------------------- */
 
-#define RUNS_MAX 1000
-
 /** The options of the command line and the environment. Texts are borrowed from those. */
 struct options {
     const char *components; /* NULL: the default */
     struct apapi_intervals intervals;
-    report_f report;
-    compare_f compare_report; /* NULL: the form has none for --compare */
-    const char *output;       /* path; NULL: standard error */
-    const char *trace;        /* path; NULL: none */
-    unsigned runs, warmups;
+    int form;           /* in `formats` */
+    const char *output; /* path; NULL: standard error */
+    const char *trace;  /* path; NULL: none */
+    size_t runs, warmups;
     bool compare;
     char **other; /* --compare: the second program; NULL: none */
     bool verbose;
@@ -52,12 +49,9 @@ struct options {
 };
 
 static const struct {
-    const char *name;
     report_f report;
-    compare_f compare;
-} formats[] = {{"table", report_table, compare_table},
-               {"json", report_json, compare_json},
-               {"csv", report_csv, NULL}};
+    compare_f compare; /* NULL: none */
+} formats[] = {{report_table, compare_table}, {report_json, compare_json}, {report_csv, NULL}};
 
 /* Print what is wrong. @return `status` */
 static int complain(int status, const char *text)
@@ -85,39 +79,6 @@ static int set_intervals(void *target, const char *text, struct apapi_error *err
     return result;
 }
 
-static int set_form(void *target, const char *text, struct apapi_error *err)
-{
-    struct options *options = target;
-
-    for (size_t i = 0; i < COUNT_OF(formats); i++) {
-        if (strcmp(text, formats[i].name) == 0) {
-            options->report = formats[i].report;
-            options->compare_report = formats[i].compare;
-            return 0;
-        }
-    }
-    return apapi_fail(err, EINVAL, "unknown format '%.60s'; available: table, json, csv", text);
-}
-
-static int options_set_number(unsigned *number, const char *option, const char *text,
-                              struct apapi_error *err)
-{
-    *number = (unsigned)positive_number(text, RUNS_MAX);
-    return *number ? 0
-                   : apapi_fail(err, EINVAL, "%s '%.60s': not a number of runs from 1 to %d",
-                                option, text, RUNS_MAX);
-}
-
-static int set_runs(void *target, const char *text, struct apapi_error *err)
-{
-    return options_set_number(&((struct options *)target)->runs, "-r", text, err);
-}
-
-static int set_warmups(void *target, const char *text, struct apapi_error *err)
-{
-    return options_set_number(&((struct options *)target)->warmups, "--warmup", text, err);
-}
-
 /* They are parsed when all are known: what is wrong takes several lines. One too many is noticed.
  */
 static int set_overflow(void *target, const char *text, struct apapi_error *err)
@@ -137,7 +98,8 @@ static const struct option_row option_rows[] = {
     {'c', "components", " LIST", components_help, TO_CALL(set_components)},
     {'t', "intervals", " LIST", "time between two readings: 100ms, or nvml:250ms:ipmi:3s",
      TO_CALL(set_intervals)},
-    {'f', "format", " FORM", "table (default), json or csv", TO_CALL(set_form)},
+    {'f', "format", " FORM", "table (default), json or csv",
+     TO_CHOICE(struct options, form, "table, json and csv")},
     {'o', "output", " FILE", "report to FILE instead of standard error",
      TO_TEXT(struct options, output)},
     {0, "trace", " FILE", "write every reading to FILE as CSV", TO_TEXT(struct options, trace)},
@@ -146,8 +108,9 @@ static const struct option_row option_rows[] = {
      "may be repeated",
      TO_CALL(set_overflow)},
     {'r', "runs", " N", "run PROGRAM N times: mean, standard deviation, confidence",
-     TO_CALL(set_runs)},
-    {0, "warmup", " N", "run PROGRAM N times before, without measuring", TO_CALL(set_warmups)},
+     TO_COUNT(struct options, runs)},
+    {0, "warmup", " N", "run PROGRAM N times before, without measuring",
+     TO_COUNT(struct options, warmups)},
     {0, "compare", NULL, "two programs in turn, A [ARG]... -- B [ARG]...: the difference",
      TO_FLAG(struct options, compare)},
     {'v', "verbose", NULL, "all events, and how far the numbers can be trusted",
@@ -182,7 +145,7 @@ static int check_comparison(char **words, struct options *options)
     if (options->runs < 2) {
         return complain(USAGE_ERROR, "--compare: each program has to run several times: add -r 10");
     }
-    if (!options->compare_report) {
+    if (!formats[options->form].compare) {
         return complain(USAGE_ERROR, "--compare: only with -f table or -f json");
     }
     for (size_t i = 1; words[0] && words[i]; i++) {
@@ -206,10 +169,7 @@ static int options_parse(int argc, char **argv, struct options *options)
              "what to measure, for example rapl:nvml\n"
              "(default: $APAPI_CMPLIST, else %s)",
              apapi_components_default());
-    *options = (struct options){.intervals = {.default_ns = APAPI_INTERVAL_DEFAULT_NS},
-                                .report = report_table,
-                                .compare_report = compare_table,
-                                .runs = 1};
+    *options = (struct options){.intervals = {.default_ns = APAPI_INTERVAL_DEFAULT_NS}, .runs = 1};
     status = option_table_read(&table, argc, argv, options);
     if (status < 0 && optind == argc) {
         option_table_help(&table, stderr);
@@ -499,7 +459,7 @@ static int runs_round(struct atime *atime, const struct signals *signals, struct
 
             units_quantity(energy, sizeof energy, energy_j, "J");
             text_clean(name, sizeof name, run->record.id.name);
-            fprintf(stderr, "atime: \"%s\": run %zu of %u%s%s\n", name, reports[i].count,
+            fprintf(stderr, "atime: \"%s\": run %zu of %zu%s%s\n", name, reports[i].count,
                     reports[i].runs_wanted, isnan(energy_j) ? "" : ", ",
                     isnan(energy_j) ? "" : energy);
         }
@@ -511,7 +471,7 @@ static int runs_round(struct atime *atime, const struct signals *signals, struct
 static int runs_warm_up(const struct signals *signals, struct report *reports, size_t count,
                         struct apapi_error *err)
 {
-    for (unsigned round = 0; round < reports->warmups; round++) {
+    for (size_t round = 0; round < reports->warmups; round++) {
         for (size_t i = 0; i < count; i++) {
             if (child_run(reports[i].program, signals, NULL, &reports[i].warmup, err)) {
                 return -1;
@@ -595,8 +555,8 @@ static int atime_write(const struct atime *atime, struct apapi_error *err)
     FILE *out = open_memstream(&text, &size);
     int result = !out ? apapi_fail(err, ENOMEM, "no memory")
                  : options->other && atime->reports[1].count > 0
-                     ? options->compare_report(out, atime->reports, err)
-                     : options->report(out, atime->reports, err);
+                     ? formats[options->form].compare(out, atime->reports, err)
+                     : formats[options->form].report(out, atime->reports, err);
 
     if (out && fclose(out) == EOF && result == 0) {
         result = apapi_fail(err, ENOMEM, "no memory");

@@ -17,8 +17,8 @@ struct run {
 
 /** The data of a report. */
 struct report {
-    char *const *program;          /* as for execvp() */
-    unsigned runs_wanted, warmups; /* warm-ups come first and are not measured */
+    char *const *program;        /* as for execvp() */
+    size_t runs_wanted, warmups; /* warm-ups come first and are not measured */
     bool verbose;
     struct child_end warmup; /* the last one */
     size_t count;            /* finished runs, > 0 */

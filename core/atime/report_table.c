@@ -386,7 +386,7 @@ static void table_ends(FILE *out, const struct report *report)
         }
     }
     if (report->count < report->runs_wanted) {
-        fprintf(out, "  %zu of %u runs\n", report->count, report->runs_wanted);
+        fprintf(out, "  %zu of %zu runs\n", report->count, report->runs_wanted);
     }
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/nearest.h"
 #include "base/text.h"
@@ -195,7 +196,7 @@ static int refuse_option(const char *program, const char *word, int result,
     return USAGE_ERROR;
 }
 
-/* The number of a word; "and" and "or" are none. */
+/* The number of a word; "and" is none. */
 static int row_choose(const struct option_row *row, const char *text, struct apapi_error *err)
 {
     int number = 0;
@@ -203,17 +204,15 @@ static int row_choose(const struct option_row *row, const char *text, struct apa
     for (const char *word = row->choice; *word;) {
         size_t size = strcspn(word, ", ");
 
-        if (!word_is(word, size, "and") && !word_is(word, size, "or")) {
-            if (word_is(word, size, text)) {
+        if (!word_is(word, size, "and")) {
+            if (strncasecmp(word, text, size) == 0 && strlen(text) == size) {
                 return number;
             }
             number++;
         }
         word += size + strspn(word + size, ", ");
     }
-    return strstr(row->choice, " and ")
-               ? apapi_fail(err, EINVAL, "--%s=%.40s: valid are %s", row->name, text, row->choice)
-               : apapi_fail(err, EINVAL, "--%s takes %s", row->name, row->choice);
+    return apapi_fail(err, EINVAL, "--%s=%.40s: valid are %s", row->name, text, row->choice);
 }
 
 static int row_set(const struct option_row *row, char *at, struct apapi_error *err)

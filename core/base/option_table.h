@@ -38,7 +38,7 @@ struct option_row {
     size_t offset; /* of what it sets, in the caller's struct */
     int (*set)(void *options, const char *text, struct apapi_error *err); /* 0; -1 and `err` */
     const struct option_row *rows; /* OPTION_ROWS: more rows, for the struct at `offset` */
-    const char *choice;            /* "table, json or csv", "node and share" */
+    const char *choice;            /* "table, json and csv" */
 };
 
 /* The end of a row. */

@@ -61,7 +61,7 @@ show|which JOB? See 'apapi help show'
 show -j 25 --db sqlite:x f|--db cannot be combined with files or --acct-dir
 show -f csv|which files? 'apapi help show' shows how
 show -f csv -u anna n1|of a step in FILEs only -f, -j, -N, -v and --strict: name a JOB for the other options
-show -f none file|-f takes table, json, csv or merged
+show -f none file|--format=none: valid are table, json, csv and merged
 show -f table -j 0 file|'0' is not a job
 show --wait 2s 17|--wait is of --brief
 show --brief|which JOB? See 'apapi help show'
@@ -71,11 +71,11 @@ show --brief 17 --wait=soon|'soon' is not a duration
 audit n1|takes no arguments: name a folder with --acct-dir
 audit --top 0|--top=0: not a number from 1 on
 regions|which JOB? See 'apapi help regions'
-regions --format xml 17|--format takes table, json or csv
+regions --format xml 17|--format=xml: valid are table, json and csv
 plot -o a.html|which JOB? See 'apapi help plot'
 plot 17|which file? -o FILE.svg or FILE.html; or -o -
 plot 17 -o a.gif|a.gif: its name must end with .svg or .html, or -f say which it is
-plot 17 --by user -o a.html|--by takes domain or node
+plot 17 --by user -o a.html|--by=user: valid are domain and node
 export|which file? Name it, or prometheus_dir in apapi.conf
 export --prometheus a.prom b.prom|one file; 'apapi help export' shows how
 config a b|more than one FILE

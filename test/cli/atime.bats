@@ -105,13 +105,12 @@ row_fits() { # DOMAIN WATTS
 -t 1x PROGRAM|'1x' is not a duration
 -t 10us PROGRAM|out of bounds: 1ms to 1h
 -x PROGRAM|unknown option '-x'; 'atime --help' shows all
--f xml PROGRAM|unknown format 'xml'; available: table, json, csv
--r 0 PROGRAM|-r '0': not a number of runs from 1 to 1000
--r x PROGRAM|-r 'x'
--r 1001 PROGRAM|-r '1001'
--r -1 PROGRAM|-r '-1'
--r 3x PROGRAM|-r '3x'
---warmup 0 -- PROGRAM|--warmup '0': not a number of runs from 1 to 1000
+-f xml PROGRAM|--format=xml: valid are table, json and csv
+-r 0 PROGRAM|--runs=0: not a number from 1 on
+-r x PROGRAM|--runs=x
+-r -1 PROGRAM|--runs=-1
+-r 3x PROGRAM|--runs=3x
+--warmup 0 -- PROGRAM|--warmup=0: not a number from 1 on
 -r 2 --compare PROGRAM|two programs are needed: A [ARG]... -- B [ARG]...
 -r 2 --compare PROGRAM --|two programs are needed
 --compare PROGRAM -- true|each program has to run several times: add -r 10

@@ -279,7 +279,7 @@ static int print_json(const struct options *options)
 /* --- the command ------------------------------------------------------------------------------ */
 
 static const struct option_row rows[] = {{'f', "format", "=FORM", "table (default), json or csv",
-                                          TO_CHOICE(struct options, form, "table, json or csv")},
+                                          TO_CHOICE(struct options, form, "table, json and csv")},
                                          {'j', "jobs", "=JOB[.STEP]",
                                           "the job; then all arguments are FILEs",
                                           TO_TEXT(struct options, query.jobs)},

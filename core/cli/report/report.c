@@ -219,11 +219,6 @@ static void list_fields(bool numbers_only)
     fprintf(stderr, "valid are: %s\n", names);
 }
 
-static int report_command_set_units(void *report, const char *text, struct apapi_error *err)
-{
-    return report_unit_parse(text, &((struct report *)report)->format.unit, err);
-}
-
 static int report_command_set_sort(void *target, const char *text, struct apapi_error *err)
 {
     struct report *report = target;
@@ -250,7 +245,7 @@ static const struct option_row rows[] = {
      "given of it, where several ran",
      TO_CHOICE(struct report, shares, "node and share")},
     {0, "units", "=UNIT", "unit of energies (JSON: always J): auto, J, kJ, Wh or kWh",
-     TO_CALL(report_command_set_units)},
+     TO_CHOICE(struct report, format.unit, "auto, J, kJ, Wh and kWh")},
     {0, "sort", "=FIELD", "sort by this field, greatest first", TO_CALL(report_command_set_sort)},
     {0, "top", "=N", "the first N rows; sorted by energy without --sort",
      TO_COUNT(struct report, top)},

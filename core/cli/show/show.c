@@ -472,15 +472,6 @@ static int show_step(struct query *query, enum config_format format)
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-static int show_set_format(void *target, const char *text, struct apapi_error *err)
-{
-    struct show_options *options = target;
-
-    return config_format_parse(text, &options->format, NULL) || options->format == CONFIG_NONE
-               ? apapi_fail(err, EINVAL, "-f takes table, json, csv or merged")
-               : 0;
-}
-
 static const struct option_row rows[] = {
     {'j', "jobs", "=JOB[.STEP]", "the job; then all arguments are FILEs",
      TO_TEXT(struct show_options, query.jobs)},
@@ -488,7 +479,7 @@ static const struct option_row rows[] = {
     {'f', "format", "=FORM",
      "one step of FILEs as srun prints it: table (default\nwithout JOB), json, csv or merged; -N "
      "has its nodes",
-     TO_CALL(show_set_format)},
+     TO_CHOICE(struct show_options, format, "table, json, csv and merged")},
     {0, "brief", NULL, "in a few lines, as seff", TO_FLAG(struct show_options, brief)},
     {0, "wait", "=DURATION", "with --brief: wait so long for the energy of the job",
      TO_TEXT(struct show_options, wait)},

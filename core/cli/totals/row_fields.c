@@ -154,18 +154,6 @@ int report_format_parse(const char *list, struct report_format *format, struct a
     }
 }
 
-int report_unit_parse(const char *text, enum report_unit *unit, struct apapi_error *err)
-{
-    for (size_t i = 0; i < COUNT_OF(units); i++) {
-        if (strcasecmp(units[i].name, text) == 0) {
-            *unit = (enum report_unit)i;
-            return 0;
-        }
-    }
-    return apapi_fail(err, EINVAL, "'%.40s' is not a unit; valid are auto, J, kJ, Wh and kWh",
-                      text);
-}
-
 const struct report_field *report_field_sortable(const char *name, struct apapi_error *err)
 {
     const struct report_field *field = find_field(name, strlen(name));

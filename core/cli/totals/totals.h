@@ -234,9 +234,6 @@ void report_fields_list(bool numbers_only, char *text, size_t size);
 /** "jobid,energy%12". @return 0; -1 with errno EINVAL (a field), ERANGE (a width, or too many). */
 int report_format_parse(const char *list, struct report_format *format, struct apapi_error *err);
 
-/** @return 0; -1 with errno EINVAL. */
-int report_unit_parse(const char *text, enum report_unit *unit, struct apapi_error *err);
-
 /** In sacct's form: [D-]HH:MM:SS. */
 void report_elapsed_text(char *text, size_t size, double seconds);
 
