@@ -35,7 +35,7 @@ struct export
     const char *spool_dir;
     const char *live_dir; /* "": no live pages */
     bool own_folders;     /* the accounting folder is the site's: it may not exist yet */
-    const char *file;     /* "": not given */
+    const char *file;     /* NULL: not given */
     struct prometheus *prometheus;
     struct apapi_scan *scan;
     bool running; /* the current record belongs to a running step */
@@ -239,16 +239,8 @@ static int read_pages(struct export *export, struct apapi_error *err)
 
 /* --- the command ---------------------------------------------------------------------------- */
 
-/* The one form that there is. */
-static int set_prometheus(void *export, const char *text, struct apapi_error *err)
-{
-    (void)err;
-    ((struct export *)export)->file = text ? text : "";
-    return 0;
-}
-
 static const struct option_row rows[] = {
-    {0, "prometheus", "[=FILE]", NULL, TO_CALL(set_prometheus)},
+    {0, "prometheus", "[=FILE]", NULL, TO_TEXT(struct export, file)}, /* the one form */
     {'S', "starttime", "=T", "finished steps that ended at T or later; default: 1h",
      TO_TEXT(struct export, query.from)},
     {'N', "nodelist", "=NODES", "only these nodes, n[1-4,7]; default: this host's short name",
@@ -326,7 +318,7 @@ static int export_configured(struct export *export)
 
     export->spool_dir = export->spool_dir ? export->spool_dir : config->spool_dir;
     export->live_dir = export->live_dir ? export->live_dir : config->live_dir;
-    if (!*export->file) {
+    if (!export->file) {
         if (!*config->prometheus_dir) {
             return command_refuse(COMMAND, "which file? Name it, or prometheus_dir in apapi.conf");
         }
@@ -341,15 +333,14 @@ static int export_configured(struct export *export)
 
 int export_command(int argc, char **argv)
 {
-    struct export export = {.query = {.command = COMMAND, .from = "1h", .of_nodes = true},
-                            .file = ""};
+    struct export export = {.query = {.command = COMMAND, .from = "1h", .of_nodes = true}};
     struct query *query = &export.query;
     int status = command_options(&table, argc, argv, &export);
 
     if (status >= 0) {
         return status;
     }
-    if (argc - optind > (*export.file ? 0 : 1)) {
+    if (argc - optind > (export.file ? 0 : 1)) {
         return command_refuse(COMMAND, "one file; 'apapi help export' shows how");
     }
     if (optind < argc) {

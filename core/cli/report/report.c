@@ -38,12 +38,11 @@ struct report {
     struct rates rates;
     enum report_form form;
     struct report_format format;
-    const char *format_text;         /* NULL: not given */
-    const struct report_field *sort; /* NULL: sort by name */
-    size_t top;                      /* 0: all */
-    int shares;                      /* 1: the energy is what jobs were given of their nodes' */
+    const char *format_text, *sort_text; /* NULL: not given */
+    const struct report_field *sort;     /* NULL: sort by name */
+    size_t top;                          /* 0: all */
+    int shares;                          /* 1: the energy is what jobs were given of their nodes' */
     bool no_header, help_format;
-    bool unsortable; /* no field of --sort */
     const char *by;
     double shared_j; /* counted more than once because jobs shared nodes; 0: none */
     struct table table;
@@ -219,15 +218,6 @@ static void list_fields(bool numbers_only)
     fprintf(stderr, "valid are: %s\n", names);
 }
 
-static int report_command_set_sort(void *target, const char *text, struct apapi_error *err)
-{
-    struct report *report = target;
-
-    report->sort = report_field_sortable(text, err);
-    report->unsortable = !report->sort;
-    return report->sort ? 0 : -1;
-}
-
 static const struct option_row rows[] = {
     {'j', "jobs", "=JOB[.STEP],...", "17 (also an array), 17.batch, 17_3, 17+1",
      TO_TEXT(struct report, query.jobs)},
@@ -246,7 +236,7 @@ static const struct option_row rows[] = {
      TO_CHOICE(struct report, shares, "node and share")},
     {0, "units", "=UNIT", "unit of energies (JSON: always J): auto, J, kJ, Wh or kWh",
      TO_CHOICE(struct report, format.unit, "auto, J, kJ, Wh and kWh")},
-    {0, "sort", "=FIELD", "sort by this field, greatest first", TO_CALL(report_command_set_sort)},
+    {0, "sort", "=FIELD", "sort by this field, greatest first", TO_TEXT(struct report, sort_text)},
     {0, "top", "=N", "the first N rows; sorted by energy without --sort",
      TO_COUNT(struct report, top)},
     {0, "json", NULL, ", ", TO_VALUE(struct report, form, REPORT_JSON)},
@@ -323,8 +313,14 @@ static int report_command_prepare(struct report *report)
         }
         return USAGE_ERROR;
     }
-    if (report->top && !report->sort) {
-        report->sort = report_field_sortable("energy", NULL);
+    if (report->top && !report->sort_text) {
+        report->sort_text = "energy";
+    }
+    report->sort = report->sort_text ? report_field_sortable(report->sort_text, &err) : NULL;
+    if (report->sort_text && !report->sort) {
+        command_refuse(COMMAND, "%s", err.text);
+        list_fields(true);
+        return USAGE_ERROR;
     }
     /* Of all records together, curves take no more room; without -j there may be millions. */
     ledger->store.curve_max = query->jobs ? NAMED_CURVES_MAX : CURVES_MAX;
@@ -453,9 +449,6 @@ int report_command(int argc, char **argv)
     const struct report_field *field;
     int status = command_options(&table, argc, argv, &report);
 
-    if (report.unsortable) {
-        list_fields(true);
-    }
     if (status >= 0) {
         return status;
     }
