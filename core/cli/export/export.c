@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* apapi export: steps as OpenMetrics text. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -38,7 +37,8 @@ struct export
     const char *file;     /* NULL: not given */
     struct prometheus *prometheus;
     struct apapi_scan *scan;
-    bool running; /* the current record belongs to a running step */
+    bool running;   /* the current record belongs to a running step */
+    bool no_memory; /* for one of them */
     struct prometheus_counts counts;
     struct top_view view;                         /* one page at a time */
     char path[PATH_MAX], host[HOST_NAME_MAX + 1]; /* of `file` and query.nodes if not given */
@@ -110,72 +110,55 @@ static int read_accounting(struct export *export, struct apapi_error *err)
     return close_scan(export, result);
 }
 
-static int read_spooled(struct export *export, int folder, const char *name,
-                        struct apapi_error *err)
+/* Read a record in a node's folder. */
+static void take_spooled(int folder, const char *name, unsigned char type, void *context)
 {
     const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-    int file = openat(folder, name, flags), result;
+    struct export *export = context;
+    const char *end = strrchr(name, '.');
+    int file;
 
+    (void)type;
+    if (export->no_memory || !end || strcmp(end, SPOOL_SUFFIX) != 0) {
+        return;
+    }
+    file = openat(folder, name, flags);
     if (file < 0) {
         export->counts.skipped += errno != ENOENT; /* ENOENT: its step has just ended */
-        return 0;
+        return;
     }
     /* The owner of a record locks its file as long as it lives. */
     export->running = flock(file, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
     export->counts.waiting += !export->running;
-    result = apapi_scan_stream(export->scan, file, name, err);
-    folder_close(file);
-    if (result && errno != ENOMEM) {
-        export->counts.skipped++;
-        return 0;
+    if (apapi_scan_stream(export->scan, file, name, NULL)) {
+        export->no_memory = errno == ENOMEM;
+        export->counts.skipped += !export->no_memory;
     }
-    return result;
+    folder_close(file);
 }
 
-/* Read a node's folder, or, in the folder of all, those of `nodes`. Hidden names are left out. */
-static int read_folder(struct export *export, int fd, bool nodes, struct apapi_error *err)
+static void take_node(int spool, const char *name, unsigned char type, void *context)
 {
-    DIR *folder = fdopendir(fd);
-    const struct dirent *entry;
-    int result = 0;
+    struct export *export = context;
 
-    if (!folder) {
-        folder_close(fd);
-        return fail_read("spool", err);
-    }
-    while (result == 0 && (entry = readdir(folder))) {
-        const char *name = entry->d_name, *end = strrchr(name, '.');
-
-        if (*name == '.') {
-            continue;
-        }
-        if (!nodes && end && strcmp(end, SPOOL_SUFFIX) == 0) {
-            result = read_spooled(export, dirfd(folder), name, err);
-        } else if (nodes) {
-            fd = openat(dirfd(folder), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-            if (fd >= 0) {
-                result = read_folder(export, fd, false, err);
-            } else {
-                export->counts.skipped += errno != ENOTDIR && errno != ELOOP;
-            }
-        }
-    }
-    closedir(folder);
-    return result;
+    (void)type;
+    export->counts.skipped +=
+        !folder_each(spool, name, take_spooled, export) && errno != ENOTDIR && errno != ELOOP;
 }
 
 static int read_spool(struct export *export, struct apapi_error *err)
 {
-    int folder = open(export->spool_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    char folder[PATH_MAX];
+    int result = 0;
 
-    if (folder < 0) {
-        return errno == ENOENT ? 0 : fail_read(export->spool_dir, err);
-    }
+    snprintf(folder, sizeof folder, "%s/.", export->spool_dir); /* which may be a link */
     if (open_scan(export, 0, err)) {
-        folder_close(folder);
         return -1;
     }
-    return close_scan(export, read_folder(export, folder, true, err));
+    if (!folder_each(AT_FDCWD, folder, take_node, export) && errno != ENOENT) {
+        result = fail_read(export->spool_dir, err);
+    }
+    return close_scan(export, export->no_memory ? apapi_fail(err, ENOMEM, "no memory") : result);
 }
 
 /* --- live pages ----------------------------------------------------------------------------- */
