@@ -21,16 +21,6 @@
 
 /* --- a user's own records, if he may not read those of all ---------------------------------- */
 
-static bool is_readable(const char *folder)
-{
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-    if (fd >= 0) {
-        close(fd);
-    }
-    return fd >= 0;
-}
-
 static int own_fail_none(const struct query *query)
 {
     const struct passwd *caller = getpwuid(geteuid()); // NOLINT(concurrency-mt-unsafe)
@@ -502,7 +492,7 @@ int records_begin(struct query *query)
     status = query_parse(query);
     if (status == EXIT_SUCCESS && !query->dir && !query->db && query->file_count == 0) {
         query->own = !query->of_nodes && geteuid() != 0 && *config.user_records &&
-                     !is_readable(config.acct_dir);
+                     faccessat(AT_FDCWD, config.acct_dir, R_OK, AT_EACCESS) != 0;
         snprintf(own, sizeof own, "%.*s/%u", PATH_MAX - 16, config.user_records,
                  (unsigned)geteuid());
         query->dir = query->own ? own : config.acct_dir;

@@ -46,16 +46,9 @@ static void top_add_up(struct top_figure domains[APAPI_DOMAINS])
 /* --- pages ---------------------------------------------------------------------------------- */
 
 /* A text of a page, which may not end with a NUL. */
-static void pages_copy_text(char *copy, size_t size, const char *text, size_t text_size)
-{
-    size_t length = strnlen(text, text_size);
-
-    length = length < size ? length : size - 1;
-    memcpy(copy, text, length);
-    copy[length] = '\0';
-}
-
-#define COPY_TEXT(copy, text) pages_copy_text(copy, sizeof(copy), text, sizeof(text))
+#define COPY_TEXT(copy, text)                                                                      \
+    snprintf(copy, sizeof(copy), "%.*s",                                                           \
+             (int)(sizeof(text) < sizeof(copy) ? sizeof(text) : sizeof(copy) - 1), text)
 
 static void copy_identity(const struct apapi_live_head *head, struct apapi_identity *id)
 {
