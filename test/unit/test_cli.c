@@ -179,7 +179,7 @@ static const struct evaluation_case {
     const struct apapi_event *event;
     struct apapi_reading before, after;
     const char *text;
-} cases[] = {
+} evaluations[] = {
     {&energy, {1000000, 0}, {11000000, 0}, ""}, /* 100 W for 0.1 s */
     {&energy, {1000000, 0}, {1000000, 0}, "opens but never moves: dead"},
     {&energy, {999000000, 0}, {4000000, 0}, ""}, /* wrapped */
@@ -199,13 +199,13 @@ static const struct evaluation_case {
 
 TEST(verdicts)
 {
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        const struct two_readings readings = {cases[i].before, cases[i].after, 0.1};
+    for (size_t i = 0; i < COUNT_OF(evaluations); i++) {
+        const struct two_readings readings = {evaluations[i].before, evaluations[i].after, 0.1};
         char text[96] = "";
 
-        assert_int_equal(evaluate_event(cases[i].event, &readings, text, sizeof text),
-                         !*cases[i].text);
-        assert_string_equal(text, cases[i].text);
+        assert_int_equal(evaluate_event(evaluations[i].event, &readings, text, sizeof text),
+                         !*evaluations[i].text);
+        assert_string_equal(text, evaluations[i].text);
     }
 }
 

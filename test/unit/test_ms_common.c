@@ -305,7 +305,8 @@ PREPARED(parts_that_events_offer_are_left_alone)
     machine_close(machine);
 }
 
-/* --- whole measurements, of counters that the test moves --------------------------------------- */
+/* --- whole measurements, of counters that the test moves ---------------------------------------
+ */
 
 #define RANGE_UJ 262143328850
 #define START_UJ 5000000
