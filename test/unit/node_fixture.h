@@ -218,15 +218,21 @@ static inline int keep_hour(const struct hour *hour, void *context)
     return 0;
 }
 
-static inline struct hour read_hour(void)
+static inline void read_hours(int (*take)(const struct hour *hour, void *context), void *context)
 {
-    struct hour hour = {.total = {.energy_j = NAN}};
-    const struct hours_sink sink = {.hour = keep_hour, .context = &hour};
+    const struct hours_sink sink = {.hour = take, .context = context};
     const struct apapi_scan_filter all = {.nodes = NULL};
     struct apapi_scan_counts counts;
 
     assert_int_equal(hours_read(config.acct_dir, &all, &sink, &counts, &why), 0);
     assert_int_equal(counts.skipped, 0);
+}
+
+static inline struct hour read_hour(void)
+{
+    struct hour hour = {.total = {.energy_j = NAN}};
+
+    read_hours(keep_hour, &hour);
     return hour;
 }
 

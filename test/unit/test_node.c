@@ -2,23 +2,14 @@
 /* A node's totals over restarts of its sampler, and what Slurm is told of them. */
 #include <fcntl.h>
 
+#include "fake/energy_event.h"
 #include "node/meters.h"
 #include "node_energy.h"
 #include "session/live.h"
 #include "unit/temporary.h"
 
 #define SECOND UINT64_C(1000000000)
-#define RANGE 262143328850U
-
-static const struct apapi_event package = {.name = "rapl:::PACKAGE_ENERGY:PACKAGE0",
-                                           .unit = "J",
-                                           .kind = APAPI_KIND_ENERGY,
-                                           .domain = APAPI_DOMAIN_PACKAGE,
-                                           .type = APAPI_TYPE_UINT64,
-                                           .accumulates = true,
-                                           .range_max = RANGE,
-                                           .scale = 1e-6,
-                                           .guard_j = RANGE * 1e-6};
+#define RANGE UINT64_C(262143328850)
 
 static int folder = -1;
 
@@ -73,11 +64,11 @@ static double unseen_of(uint64_t raw, uint64_t later, uint64_t since_ns, unsigne
 
     time_ns += 1000 * SECOND;
     begin(&first);
-    read_meter(&first, &package, raw, 1, time_ns);
+    read_meter(&first, &fake_energy_event, raw, 1, time_ns);
     before_j = shown_j(&first, APAPI_DOMAIN_PACKAGE);
     node_meters_close(&first);
     begin(&second);
-    read_meter(&second, &package, later, 0, time_ns + since_ns);
+    read_meter(&second, &fake_energy_event, later, 0, time_ns + since_ns);
     before_j = shown_j(&second, APAPI_DOMAIN_PACKAGE) - before_j;
     assert_int_equal(second.resets, resets);
     node_meters_close(&second);
@@ -112,7 +103,7 @@ NODE_TEST(what_a_counter_has_counted_unseen)
 
 static struct apapi_event meter_of(enum apapi_domain domain)
 {
-    struct apapi_event event = package;
+    struct apapi_event event = fake_energy_event;
 
     event.domain = domain;
     snprintf(event.name, sizeof event.name, "meter:::%d", (int)domain);
@@ -128,7 +119,7 @@ NODE_TEST(slurm_is_told_package_dram_and_gpu)
 
     begin(&meters);
     sum = &meters.shown->domains[APAPI_DOMAIN_NONE];
-    read_meter(&meters, &package, 0, 1000, 10 * SECOND);
+    read_meter(&meters, &fake_energy_event, 0, 1000, 10 * SECOND);
     read_meter(&meters, &core, 0, 800, 10 * SECOND);
     read_meter(&meters, &bmc, 0, 9000, 11 * SECOND);
     read_meter(&meters, &gpu, 0, 2000, 11 * SECOND);
@@ -162,15 +153,15 @@ NODE_TEST(totals_go_on)
 
     begin(&first);
     assert_true(isnan(shown_j(&first, APAPI_DOMAIN_PACKAGE)));
-    read_meter(&first, &package, 1000000, 0, 10 * SECOND);
-    read_meter(&first, &package, 4000000, 3, 11 * SECOND);
+    read_meter(&first, &fake_energy_event, 1000000, 0, 10 * SECOND);
+    read_meter(&first, &fake_energy_event, 4000000, 3, 11 * SECOND);
     memset(&second, 0, sizeof second);
     assert_fails(EWOULDBLOCK, node_meters_open(&second, folder, "n1", &why));
     node_meters_close(&second);
     node_meters_close(&first);
     begin(&second);
-    read_meter(&second, &package, 6000000, 0, 12 * SECOND);
-    read_meter(&second, &package, 7000000, 1, 13 * SECOND);
+    read_meter(&second, &fake_energy_event, 6000000, 0, 12 * SECOND);
+    read_meter(&second, &fake_energy_event, 7000000, 1, 13 * SECOND);
     assert_float_equal(shown_j(&second, APAPI_DOMAIN_PACKAGE), 6, 1e-9);
     assert_true(node_meters_next(&second, &reading));
     assert_true(reading.unseen);

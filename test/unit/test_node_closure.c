@@ -198,18 +198,6 @@ static int add_hour(const struct hour *hour, void *context)
     return 0;
 }
 
-static struct found read_hours(void)
-{
-    struct found found = {0};
-    const struct hours_sink sink = {.hour = add_hour, .context = &found};
-    const struct apapi_scan_filter all = {.nodes = NULL};
-    struct apapi_scan_counts counts;
-
-    assert_int_equal(hours_read(config.acct_dir, &all, &sink, &counts, &why), 0);
-    assert_int_equal(counts.skipped, 0);
-    return found;
-}
-
 /* @return the greatest error of a step's share [1]; *sum_j: of all shares */
 static double judge_steps(const struct play *play, double *sum_j)
 {
@@ -228,13 +216,13 @@ static double judge_steps(const struct play *play, double *sum_j)
 NODE(the_energy_of_one_node_closes)
 {
     static struct play play;
-    struct found found;
+    struct found found = {0};
     double sum_j, worst, open_j;
 
     play.random = 1;
     cast_actors(&play);
     run_play(&play);
-    found = read_hours();
+    read_hours(add_hour, &found);
     worst = judge_steps(&play, &sum_j);
     open_j = sum_j + found.idle_j + found.unattributed_j - play.true_j;
     print_message("# %.4f %% open, steps at most %.2f %% from the truth\n",

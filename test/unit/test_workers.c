@@ -455,10 +455,6 @@ PREPARED(it_grows_and_disturbs_nothing)
             assert_true(m.components[k].events[0].covered_ns <= m.elapsed_ns);
             assert_true(m.components[k].events[0].summary.p95 > 0);
         }
-        assert_true(m.domains[APAPI_DOMAIN_PACKAGE].energy_j > 0);
-        assert_true(m.domains[APAPI_DOMAIN_GPU].energy_j > 0);
-        assert_true(m.domains[APAPI_DOMAIN_PACKAGE].timeline.length_ns == m.elapsed_ns);
-        assert_true(m.covered > 0 && m.covered <= 1);
         assert_true(m.cpu_ns > 0);
     }
     halt();
