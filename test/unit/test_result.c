@@ -119,39 +119,6 @@ TEST(time_without_a_window_is_not_covered)
     assert_true(result.uncertainty_j > 0.2 && result.uncertainty_j < 0.3);
 }
 
-TEST(time_that_is_not_covered)
-{
-    const struct apapi_span late = {.late_ns = 500 * MS, .elapsed_ns = 300 * TICK_NS};
-
-    assert_false(counter_is_rough(300, 10));
-    apapi_meter_finish(&meter, &late, &result);
-    assert_int_equal(result.incidents.rough, 1);
-}
-
-/* At 100 W, `left_j` before its end at the 400th of 500 ticks; there it begins again, or wraps. */
-static bool near_its_end_is_rough(double left_j, double then_j)
-{
-    const double end_j = (double)fake_energy_event.range_max * fake_energy_event.scale;
-
-    apapi_meter_init(&meter, &fake_energy_event, TICK_NS, NULL);
-    for (uint64_t tick = 0; tick < 500; tick++) {
-        double energy_j = 10 * ((double)tick - 399);
-
-        feed(tick, tick < 400 ? end_j - left_j + energy_j : energy_j - 10 + then_j);
-    }
-    is_rough_after(499);
-    assert_int_equal(result.incidents.wraps, 1);
-    return result.incidents.rough;
-}
-
-/* Nothing but the energy of that interval can be wrong. */
-TEST(a_reset_that_looks_like_a_wrap)
-{
-    assert_false(near_its_end_is_rough(5, 5));
-    assert_true(near_its_end_is_rough(120, 5));
-    assert_near(result.total, 399 * 10 + 99 * 10 + 125 + 1e-6);
-}
-
 static struct apapi_event watts = {.unit = "W",
                                    .kind = APAPI_KIND_POWER,
                                    .domain = APAPI_DOMAIN_GPU,
