@@ -170,23 +170,11 @@ EOF
 }
 
 # bats test_tags=long
-@test "in the browser: marks of steps, zoom" {
+@test "in the browser: marks of steps, tooltip, zoom by wheel and by dragging, double click, keys" {
     need_browser
     page=$BATS_TEST_TMPDIR/a.html
-    record 17 batch n1 0 100 200
-    record 17 0 n1 25 50 200
-    run -0 plot 17 -o "$page"
-    act "$page" "say([...chart.svg.querySelectorAll('text.step')].map(text => text.textContent).join(' '));
-        say(chart.svg.querySelectorAll('line.mark').length);
-        at('wheel', 0.5, {deltaY: -1}); say(range());"
-    [[ ${lines[0]} == 0 && ${lines[1]} == 1 && ${lines[2]} == "10 90" ]]
-}
-
-# bats test_tags=long
-@test "in the browser: tooltip, zoom by wheel and by dragging, double click, keys" {
-    need_browser
-    page=$BATS_TEST_TMPDIR/a.html
-    record 17 0 n1 0 100 200 '.timeline.package.n = [5000, null, 5000, 10000] | .domains.package.energy_j = 20000'
+    record 17 batch n1 0 100 200 '.timeline.package.n = [5000, null, 5000, 10000] | .domains.package.energy_j = 20000'
+    record 17 0 n1 75 20 400
     run -0 plot 17 -o "$page"
     act "$page" "at('pointermove', 0.1); say(tip());
         at('pointermove', 0.4); say(tip());
@@ -195,11 +183,13 @@ EOF
         at('wheel', 0.5, {deltaY: -1}); say(range());
         at('dblclick', 0.5); say(range());
         at('pointerdown', 0.25, {button: 0}); at('pointermove', 0.75); at('pointerup', 0.75); say(range());
-        key('Escape'); say(range()); key('+'); say(range()); key('-'); say(range());"
+        key('Escape'); say(range()); key('+'); say(range()); key('-'); say(range());
+        say([...chart.svg.querySelectorAll('text.step')].map(text => text.textContent).join(' ')); say(chart.svg.querySelectorAll('line.mark').length);"
     [[ ${lines[0]} == "2026-11-20 10:00:10 UTC, 10 s|package: 200.0 W" ]]
     [[ ${lines[1]} == *"40 s|package: not known" ]]
     [[ ${lines[2]} == hidden ]]
     [[ ${lines[3]} == *"51.67 s|package: 200.0 W" ]]
     [[ ${lines[4]} == "10 90" && ${lines[5]} == "0 100" && ${lines[6]} == "25 75" ]]
     [[ ${lines[7]} == "0 100" && ${lines[8]} == "25 75" && ${lines[9]} == "0 100" ]]
+    [[ ${lines[10]} == 0 && ${lines[11]} == 1 ]]
 }

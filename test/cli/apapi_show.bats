@@ -137,15 +137,6 @@ step 0 on n1: rapl:::A did not move, in too short a time to call it stuck" ]]
     [[ $output == *"measured 0.0 % of"* ]]
 }
 
-@test "with --strict a line that is skipped makes the exit status 1" {
-    record 23 0 n1 0 100 200
-    run -0 --separate-stderr show --strict 23
-    [[ $output == "apapi: job 23 "* && -z $stderr ]]
-    echo torn >>"$acct"/*/n1.jsonl
-    complains 0 'apapi show: 1 line skipped (-v shows them)' show 23
-    prints 1 'apapi: job 23 *' show --strict 23
-}
-
 @test "arrays, files, several jobs" {
     record 31 0 n1 0 10 100 '.array_job = 40 | .array_task = 3'
     record 32 0 n1 20 10 100 '.array_job = 40 | .array_task = 4'

@@ -153,6 +153,8 @@ TABLE
     run -1 --separate-stderr top -d 0.1 -n 2 --json -j 17
     [[ ${#lines[@]} -eq 2 && $stderr == "apapi top: no such step is being measured on this machine" ]]
     run -0 "$apapi" top --dir "$BATS_TEST_TMPDIR/nothing" -1
+    : >"$BATS_TEST_TMPDIR/file"
+    tells 1 "apapi top: $BATS_TEST_TMPDIR/file: Not a directory" top --dir "$BATS_TEST_TMPDIR/file"
     pages "$three_steps"
     run -0 top -1 -j 17
     run -1 top -1 -j 17.1
@@ -186,11 +188,6 @@ TABLE
     run -124 timeout 1 "${clocked[@]}" "$apapi" top --dir "$live" -d 60 # not before the time
     [[ $(grep -c '^apapi: 3 steps' <<<"$output") -le 1 ]]
     top -d 0.1 | head -n 1
-}
-
-@test "a folder that cannot be read ends it" {
-    echo file >"$BATS_TEST_TMPDIR/file"
-    tells 1 "apapi top: $BATS_TEST_TMPDIR/file: Not a directory" top --dir "$BATS_TEST_TMPDIR/file"
 }
 
 @test "the folder is that of apapi.conf" {

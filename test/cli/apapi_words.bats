@@ -149,6 +149,19 @@ commands=(list doctor mark top report show audit regions plot import export conf
     done
 }
 
+@test "lines that are no records are counted, named with -v, and an error with --strict" {
+    cd "$BATS_TEST_TMPDIR"
+    { record_line 17 0 n1 0 100 200 '.regions = [{name: "a", method: "unknown", time_s: 1}]'
+      printf '{"apapi":1,"job\n\0\1\2\n'; } >file
+    for words in report 'show 17' 'show -f table' 'regions 17' 'plot 17 -o a.svg' 'import --db sqlite:db'; do
+        # shellcheck disable=SC2086 # words
+        of_file() { complains "$1" "*$2" "$apapi" $words "${@:3}" file; }
+        of_file 0 'apapi '*': 2 lines*skipped*-v shows *'
+        of_file 0 'file:2: *file:3: *2 lines*skipped' -v
+        of_file 1 '2 lines*skipped*' --strict
+    done
+}
+
 @test "a database that is not there, none of ours, of another version, or not to be read" {
     cd "$BATS_TEST_TMPDIR"
     echo 'this is no database, and long enough to be told so: ....................................' >foreign

@@ -7,16 +7,16 @@ load ../eventually
 
 no_server="package mariadb-server is not installed"
 
-# For setup_file().
-server_begin() {
+# Sets public to a folder for a server, which is not root's. For setup_file().
+find_server_folder() {
     if ((EUID == 0)); then
-        find_public || return # it is not root's server
-        server=$public
+        find_public
     else
-        server=$(mktemp -d "${TMPDIR:-/tmp}/apapi-test.XXXXXX")
+        public=$(mktemp -d "${TMPDIR:-/tmp}/apapi-test.XXXXXX")
     fi
-    export server
 }
+
+server_begin() { find_server_folder && export server=$public; }
 
 # For teardown_file().
 server_end() {

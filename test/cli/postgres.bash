@@ -7,13 +7,7 @@ no_postgres="package postgresql is not installed"
 # For setup_file().
 postgres_begin() {
     local public
-    if ((EUID == 0)); then
-        find_public || return # it does not run as root
-        postgres=$public
-    else
-        postgres=$(mktemp -d "${TMPDIR:-/tmp}/apapi-test.XXXXXX")
-    fi
-    export postgres
+    find_server_folder && export postgres=$public
 }
 
 # For teardown_file().
