@@ -135,7 +135,7 @@ lose_for_a_while() { # ATIME COMPONENTS
 # After a second it is reopened, while another component keeps PAPI going or none does. PAPI itself
 # would end the process when it starts, stops and reads.
 check_reopened() { # ATIME
-    registers_spec 14 'fail 2.6 4.3 EIO' >"$BATS_TEST_TMPDIR/spec"
+    registers_spec 14 'fail 2.6 4.3' >"$BATS_TEST_TMPDIR/spec"
     lose_for_a_while "$1" rapl &
     lose_for_a_while "$1" rapl:net
     wait $!
@@ -223,7 +223,7 @@ SPEC
 
 # Neither PAPI's open files nor a word of its reach the program or its user.
 check_clean() { # ATIME
-    registers_spec 14 'fail 2.3 inf EIO' >"$BATS_TEST_TMPDIR/spec"
+    registers_spec 14 'fail 2.3 inf' >"$BATS_TEST_TMPDIR/spec"
     printf 'hwmon/hwmon0/name text coretemp\nhwmon/hwmon0/temp1_input text 45000\n' >>"$BATS_TEST_TMPDIR/spec"
     run -0 --separate-stderr simulate "$1" --packages 0 --spec "$BATS_TEST_TMPDIR/spec" -- \
         -c rapl:coretemp -t 20ms -f json sh -c 'sleep 3; ls -l /proc/self/fd'

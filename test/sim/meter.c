@@ -66,11 +66,10 @@ static uint64_t meter_energy_uj(const struct sim_node *node, uint64_t shown_ns)
 
 ssize_t sim_meter_read(struct sim_node *node, uint64_t time_ns, char text[SIM_TEXT_SIZE])
 {
-    const struct sim_event *fail = meter_find(node, SIM_FAIL, time_ns);
     struct sim_event *absurd = meter_find(node, SIM_ABSURD, time_ns);
 
-    if (fail) {
-        return -fail->error;
+    if (meter_find(node, SIM_FAIL, time_ns)) {
+        return -EIO;
     }
     if (absurd) {
         absurd->done = true;
@@ -95,10 +94,8 @@ static uint64_t meter_register_value(const struct sim_register *reg, uint64_t ti
 int sim_meter_read_register(const struct sim_node *node, uint64_t time_ns, uint64_t number,
                             uint64_t *value)
 {
-    const struct sim_event *fail = meter_find(node, SIM_FAIL, time_ns);
-
-    if (fail) {
-        return -fail->error;
+    if (meter_find(node, SIM_FAIL, time_ns)) {
+        return -EIO;
     }
     for (size_t i = 0; i < node->register_count; i++) {
         if (node->registers[i].number == number) {

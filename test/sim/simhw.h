@@ -42,7 +42,6 @@ enum sim_event_kind { SIM_FAIL, SIM_FREEZE, SIM_RESET, SIM_ABSURD, SIM_VANISH };
 struct sim_event {
     enum sim_event_kind kind;
     uint64_t from_ns, to_ns;
-    int error;      /* SIM_FAIL: the errno */
     bool done;      /* SIM_ABSURD: was read */
     bool reopen;    /* SIM_VANISH: what was open before stays dead */
     char value[64]; /* SIM_ABSURD */

@@ -13,7 +13,7 @@
 #define UW_PER_W 1e6
 #define NUMBER_MAX 1e9 /* seconds, watts */
 
-enum { SPEC_ARGS_MAX = 5, SPEC_REST = -1, ERRNO_MAX = 4095 };
+enum { SPEC_ARGS_MAX = 5, SPEC_REST = -1 };
 
 const char sim_spec_help[] =
     "A spec has one line for each statement; # begins a comment line. Second 0 is the start.\n"
@@ -33,7 +33,7 @@ const char sim_spec_help[] =
     "energy\n"
     "  PATH freeze FROM_S TO_S                   stands still, then jumps to the truth\n"
     "  PATH reset AT_S                           counter begins again at 0\n"
-    "  PATH fail FROM_S TO_S ERRNO               reads fail; EIO or a number (*)\n"
+    "  PATH fail FROM_S TO_S                     reads fail with EIO (*)\n"
     "  PATH absurd AT_S VALUE                    the first read from AT_S on yields VALUE (*)\n"
     "  PATH vanish FROM_S TO_S                   is gone; open descriptors give ENODEV (*)\n"
     "  PATH replug FROM_S TO_S                   the same, and they do so for ever (*)\n"
@@ -203,19 +203,6 @@ static void spec_unit(const struct spec_line *line, struct sim_node *node)
     }
 }
 
-/* "EIO" or "5" */
-static int spec_errno(const struct spec_line *line, int arg)
-{
-    for (int i = 1; i <= ERRNO_MAX; i++) {
-        const char *name = strerrorname_np(i);
-
-        if (name && strcmp(name, line->args[arg]) == 0) {
-            return i;
-        }
-    }
-    return (int)spec_whole(line, arg, 10, ERRNO_MAX);
-}
-
 /* FROM_S, mostly TO_S, and what happens. */
 static void spec_event(const struct spec_line *line, struct sim_node *node)
 {
@@ -224,7 +211,6 @@ static void spec_event(const struct spec_line *line, struct sim_node *node)
     struct sim_event event = {.kind = kind,
                               .from_ns = spec_ns(line, 0),
                               .to_ns = ends ? spec_ns(line, 1) : UINT64_MAX,
-                              .error = kind == SIM_FAIL ? spec_errno(line, 2) : 0,
                               .reopen = strcmp(line->word->name, "replug") == 0};
 
     if (event.to_ns <= event.from_ns) {
@@ -260,7 +246,7 @@ static const struct spec_word words[] = {
     {"unit", "DIVISOR [UNIT]", 1, 2, 1U << SIM_ENERGY, false, spec_unit, 0},
     {"freeze", "FROM_S TO_S", 2, 2, SPEC_METERS, false, spec_event, SIM_FREEZE},
     {"reset", "AT_S", 1, 1, 1U << SIM_ENERGY, false, spec_event, SIM_RESET},
-    {"fail", "FROM_S TO_S ERRNO", 3, 3, SPEC_FILES, true, spec_event, SIM_FAIL},
+    {"fail", "FROM_S TO_S", 2, 2, SPEC_FILES, true, spec_event, SIM_FAIL},
     {"absurd", "AT_S VALUE", 2, 2, SPEC_NUMBERS, true, spec_event, SIM_ABSURD},
     {"vanish", "FROM_S TO_S", 2, 2, SPEC_ANY, true, spec_event, SIM_VANISH},
     {"replug", "FROM_S TO_S", 2, 2, SPEC_ANY, true, spec_event, SIM_VANISH},
