@@ -59,15 +59,7 @@ not_stopped_before() { # JOULES
     [[ $(unwrapped "$stderr") == *'budget of 2500J'*'signal=USR1'* ]]
 }
 
-@test "a limit of the step, of the nodes and a budget: all nodes count, each acts once" {
-    step --apapi-budget=100kJ --apapi-overflow='step total >= 2500J : log, signal=USR1' --apapi-overflow='total >= 100J : stamp' \
-        --apapi-overflow='step total every 1kJ : stamp' sh -c "$(counts USR1 'exit 0')"
-    [[ $status -eq 0 && $(grep -c 'apapi: step [0-9.]*: step total >= 2500J crossed with [0-9.]* kJ, SIGUSR1 to the step$' <<<"$stderr") -eq 1 ]]
-    each_got USR1
-    not_stopped_before 2500
-    holds "$(last_record n1)" '[.crossings[] | [.threshold, .action]] | unique == [["step total >= 2500J", "log, signal=USR1"],
-        ["step total every 1kJ", "stamp"], ["total >= 100J", "stamp"]]'
-    holds "$(last_record n2)" '[.crossings[].threshold] == ["total >= 100J"]'
+@test "limits and budgets are refused where no step could watch them" {
     run as_alice srun --apapi-overflow='job total >= 5kJ' true
     [[ $status -ne 0 && $output == *'only sbatch has a step that could watch a job'* ]]
     run as_alice sbatch --apapi-budget=5kJ,scope=step --wrap true

@@ -137,15 +137,6 @@ no_helpers() {
     ! cluster run pgrep -x 'apapi-(sampler|collect)' 2>/dev/null # it warns of the pattern's length
 }
 
-# Processes, descriptors of slurmd, sockets and files in memory, of the nodes and the login node.
-what_is_there() {
-    local node look='ls /dev/shm /run; ps -e -o comm= | grep -vxE "ps|grep|sh|sort" | sort' # not these themselves
-    for node in n1 n2; do
-        cluster on "$node" sh -c "$look; ls /proc/\$(pgrep -o -x slurmd)/fd; grep -c @ /proc/net/unix || true"
-    done
-    cluster run sh -c "$look"
-}
-
 nodes_idle() {
     [[ $(cluster run sinfo -h -N -o %T | sort -u) == idle ]]
 }

@@ -210,16 +210,6 @@ survives_a_hung_sampler() {
     survives_a_hung_sampler
 }
 
-# bats test_tags=long
-@test "the extern step of PrologFlags=Contain is not measured" {
-    start_with 'PrologFlags=Contain'
-    plugstack default=rapl
-    run as_alice salloc --quiet -N2 sh -c 'sleep 0.5; cd && pwd'
-    [[ $status -eq 0 && $output == "$APAPI_CLUSTER_DIR/home/alice" ]]
-    [[ -z $(records n1)$(records n2) ]]
-    measured_as_ever "echo out" out
-}
-
 @test "the extern step and control groups" {
     [[ -d /sys/fs/cgroup/freezer || -f /sys/fs/cgroup/cgroup.controllers ]] || skip "no control groups here"
     start_with 'PrologFlags=Contain\nProctrackType=proctrack/cgroup\nTaskPlugin=task/cgroup\nJobAcctGatherType=jobacct_gather/cgroup'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# Slurm's own ledger: sacct, sstat, sreport and scontrol show what the node's meters counted.
+# Slurm's own ledger: sacct, sstat and sreport show what the node's meters counted.
 
 load common
 load energy_common
@@ -96,41 +96,6 @@ has_begun_in_ledger() { # JOB
     all=$(cluster run sacct -n -P -X -u alice -S "$start" -o ConsumedEnergyRaw | awk '{ s += $1 } END { print s }')
     echo "sreport $own J, sacct $all J"
     ((own >= 399 && own <= all + 1))
-}
-
-# Time goes on for the meters of both nodes as it does for us, so that they draw 2 W, until end_drawing.
-begin_to_draw() {
-    drawing=$BATS_TEST_TMPDIR/drawing
-    touch "$drawing"
-    (
-        local last_us=${EPOCHREALTIME/[.,]/} now_us
-        while [[ -e $drawing && -e $sim_time ]]; do
-            sleep 0.2
-            now_us=${EPOCHREALTIME/[.,]/}
-            let_pass $(((now_us - last_us) / 1000))
-            last_us=$((last_us + (now_us - last_us) / 1000 * 1000))
-        done
-    ) 3>&- &
-    drawer=$!
-}
-end_drawing() {
-    rm -f "$drawing"
-    wait "$drawer"
-}
-
-@test "scontrol show node has the power of now and the mean" {
-    # 2 W. On a busy machine the meters' time goes on in leaps, of which an interval of the node sampler has one more or
-    # less: Slurm shows 4 or 0 W then. A wrong unit would be wrong by a thousand.
-    power_is_shown() {
-        local line
-        line=$(cluster run scontrol show node n1 | grep -o 'CurrentWatts=[0-9]* AveWatts=[0-9]*')
-        echo "$line"
-        [[ $line =~ CurrentWatts=([0-9]+)\ AveWatts=([0-9]+) ]] && ((BASH_REMATCH[1] >= 1 && BASH_REMATCH[1] <= 40 && BASH_REMATCH[2] >= 1 && BASH_REMATCH[2] <= 40))
-    }
-    begin_to_draw
-    eventually power_is_shown || status=1
-    end_drawing
-    return "${status:-0}"
 }
 
 @test "scontrol reconfigure and a restart of slurmd: the node's total goes on" {

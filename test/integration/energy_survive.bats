@@ -42,6 +42,14 @@ truth_on() { # NODE
         awk '{ s += $1 } END { print s / 1e6 }'
 }
 
+@test "scontrol show node has the power of now and the mean" {
+    power_is_shown() {
+        [[ $(cluster run scontrol show node n1) =~ CurrentWatts=([0-9]+)\ AveWatts=([0-9]+) ]] &&
+            ((BASH_REMATCH[1] >= 80 && BASH_REMATCH[1] <= 120 && BASH_REMATCH[2] >= 80 && BASH_REMATCH[2] <= 120))
+    }
+    eventually power_is_shown
+}
+
 no_joule_is_lost_by() { # KILLS
     local before_truth_j seen_j begin_j begin_truth_j counted_j
     eventually node_has n1 'e > 0 && p > 99'

@@ -94,21 +94,6 @@ step() { as_alice srun -N1 "$2" sh -c "$1"; } # PROGRAM OPTION
     holds "$(last_record n1)" '.complete'
 }
 
-@test "10 steps leave nothing behind: no process, descriptor, shared memory, file" {
-    local before node i
-    as_alice srun -N2 --apapi=rapl true
-    before=$(what_is_there)
-    for ((i = 0; i < 10; i++)); do
-        as_alice srun -N2 --apapi=rapl true >"$BATS_TEST_TMPDIR/said" 2>&1
-        grep -q 'apapi: step' "$BATS_TEST_TMPDIR/said"
-    done
-    eventually no_helpers
-    eventually nodes_idle
-    as_before() { diff <(echo "$before") <(what_is_there); }
-    eventually as_before
-    [[ $(records n2 | wc -l) -gt 10 ]]
-}
-
 @test "a step that has a part of a node says so, and its job; one that has all of it does not" {
     run as_alice srun -N1 -w n1 --apapi=rapl sleep 0.3
     [[ $output == *"  1 of 8 cores; the energy is that of the whole node"* ]]
