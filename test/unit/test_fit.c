@@ -80,25 +80,6 @@ TEST(nothing_is_known_of_no_rows)
     free(fit);
 }
 
-TEST(a_meter_that_never_counts_has_no_energy)
-{
-    struct fit *fit = new_fit();
-    struct fit_part parts[FIT_COLUMNS];
-    struct random random = {3};
-
-    for (unsigned i = 0; i < 100; i++) {
-        double first = 0.1 * random_share(&random);
-        const double x[] = {0, 0.1, first, 0.1 - first}, passes[] = {0, 0, 10, 10};
-
-        fit_add(fit, x, passes, COUNT_OF(x), 0);
-    }
-    assert_int_equal(fit_solve(fit, 0, parts), 0);
-    for (size_t i = FIT_PARTS; i < FIT_PARTS + 2; i++) {
-        assert_true(parts[i].energy_j == 0 && parts[i].within_j == 0);
-    }
-    free(fit);
-}
-
 /* More than there is room for are added up. */
 TEST(a_run_of_any_length_has_its_energies)
 {

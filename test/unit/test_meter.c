@@ -284,58 +284,45 @@ TEST(a_gauge_that_nobody_has_seen)
 
 /* --- the look after the last reading --------------------------------------------------------- */
 
-static bool check_at(uint64_t at_us, uint64_t raw)
-{
-    const struct apapi_reading reading = {raw, 0};
-
-    return apapi_meter_check(&meter, &reading, moment_at(1 + at_us * 1000));
-}
-
 /* 100 W until 1 s, in 12 readings; the last one counts `last_uj`. */
-static void second_of(const struct apapi_event *event, uint64_t last_uj)
+TEST(the_look_shows_whether_it_lives)
 {
-    begin(event);
-    for (uint64_t tick = 0; tick < 10; tick++) {
-        shown(tick * 100, tick * 10000000);
+    static const struct {
+        uint64_t last_uj;
+        uint64_t looks_uj[2]; /* 1 and 2 ms later; 0: one is enough */
+        uint64_t covered_ms;
+        double least_j, most_j; /* of the uncertainty */
+    } cases[] = {
+        /* few readings, and the last one counts less than all before: that is how it is */
+        {5000000, {95100000}, 1000, 0, 0.11},
+        /* it has stopped, but nobody knows where in the last interval */
+        {5000000, {95000000, 95000000}, 900, 10, 12},
+        /* it is late */
+        {10000000, {100000000, 100200000}, 1000, 0, 0.11},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        begin(&fake_energy_event);
+        for (uint64_t tick = 0; tick < 10; tick++) {
+            feed(tick, tick * 10000000);
+        }
+        feed(10, 90000000 + cases[i].last_uj);
+        assert_int_equal(apapi_meter_check_ns(&meter), MS);
+        for (uint64_t k = 0; k < 2 && cases[i].looks_uj[k]; k++) {
+            const struct apapi_reading look = {cases[i].looks_uj[k], 0};
+
+            assert_int_equal(apapi_meter_check(&meter, &look, moment_at(1 + (1001 + k) * MS)),
+                             k == 0 && cases[i].looks_uj[1] > 0);
+        }
+        for (int times = 0; times < 2; times++) {
+            end(10);
+            assert_near(result.total, 90 + (double)cases[i].last_uj * 1e-6);
+            assert_int_equal(result.covered_ns, cases[i].covered_ms * MS);
+            assert_true(result.uncertainty_j > cases[i].least_j);
+            assert_true(result.uncertainty_j < cases[i].most_j);
+            assert_true(cases[i].least_j == 0 || result.incidents.rough == 1);
+        }
     }
-    shown(1000, 90000000 + last_uj);
-}
-
-/* Few readings, and the last one counts less than all before: it lives, so that is how it is. */
-TEST(a_counter_that_lives)
-{
-    second_of(&fake_energy_event, 5000000);
-    assert_int_equal(apapi_meter_check_ns(&meter), MS);
-    assert_false(check_at(1001000, 95100000));
-    end(10);
-    assert_near(result.total, 95);
-    assert_int_equal(result.covered_ns, 1000 * MS);
-    assert_true(result.uncertainty_j < 0.11);
-}
-
-/* It has stopped, but nobody knows where in the last interval. */
-TEST(a_counter_that_has_stopped)
-{
-    second_of(&fake_energy_event, 5000000);
-    assert_true(check_at(1001000, 95000000));
-    assert_false(check_at(1002000, 95000000));
-    end(10);
-    assert_near(result.total, 95);
-    assert_int_equal(result.covered_ns, 900 * MS);
-    assert_true(result.uncertainty_j > 10);
-    assert_int_equal(result.incidents.rough, 1);
-    end(10); /* another time */
-    assert_int_equal(result.covered_ns, 900 * MS);
-}
-
-TEST(a_counter_that_is_late)
-{
-    second_of(&fake_energy_event, 10000000);
-    assert_true(check_at(1001000, 100000000));
-    assert_false(check_at(1002000, 100200000));
-    end(10);
-    assert_int_equal(result.covered_ns, 1000 * MS);
-    assert_true(result.uncertainty_j < 0.11);
 }
 
 TEST(counters_that_move_soon_are_worth_a_look)
