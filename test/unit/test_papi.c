@@ -22,18 +22,6 @@ static struct apapi_reader *open_named(const char *component)
     return reader;
 }
 
-TEST(a_reading_that_would_end_the_process_fails)
-{
-    struct apapi_reader *reader = open_named("quitter");
-    struct apapi_reading reading;
-
-    for (int i = 0; i < 10; i++) {
-        papi->read(reader, &reading);
-        assert_int_equal(reading.error, i % 2 ? EIO : 0);
-    }
-    papi->close(reader);
-}
-
 TEST(a_start_that_would_end_the_process_fails)
 {
     assert_fails_saying(EIO, "PAPI's starter would have ended the process: exit(126)",
