@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Numbers, texts, times, lists of hosts and names in texts. */
+#include <fcntl.h>
 #include <limits.h>
+#include <sys/wait.h>
 
 #include "apapi/interval.h"
 #include "base/clock.h"
+#include "base/files.h"
 #include "base/hostlist.h"
 #include "base/nearest.h"
 #include "base/text.h"
@@ -573,4 +576,38 @@ TEST(names_too_long_are_near_none)
     nearest_begin(&nearest, longer);
     nearest_offer(longest, &nearest);
     assert_int_equal(nearest.count, 0);
+}
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+#define SIZE ((size_t)1 << 20) /* more than a pipe holds */
+
+/* Each byte arrives once and in order, whether the pipe blocks or not. */
+TEST(more_than_a_pipe_holds)
+{
+    static const int modes[] = {0, O_NONBLOCK};
+    FREED char *bytes = malloc(SIZE), *got = malloc(SIZE + 1);
+
+    for (size_t i = 0; i < SIZE; i++) {
+        bytes[i] = (char)(i % 251);
+    }
+    for (size_t i = 0; i < COUNT_OF(modes); i++) {
+        int ends[2], status;
+        pid_t writer;
+        FILE *in;
+
+        assert_int_equal(pipe(ends), 0);
+        assert_int_equal(fcntl(ends[1], F_SETFL, modes[i]), 0);
+        writer = fork();
+        if (writer == 0) {
+            _exit(write_all(ends[1], bytes, SIZE) != 0);
+        }
+        close(ends[1]);
+        in = fdopen(ends[0], "r");
+        assert_int_equal(fread(got, 1, SIZE + 1, in), SIZE);
+        fclose(in);
+        assert_memory_equal(got, bytes, SIZE);
+        assert_int_equal(waitpid(writer, &status, 0), writer);
+        assert_int_equal(status, 0);
+    }
 }
