@@ -229,17 +229,6 @@ TEST(root_reads_only_what_root_alone_can_write)
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-TEST(off_is_no_default)
-{
-    struct config config;
-
-    write_file("default=rapl");
-    config = load("default=off");
-    assert_int_equal(complaint_count, 0);
-    assert_string_equal(config.components, "");
-    config_clear(&config);
-}
-
 TEST(enabled_everywhere_or_in_single_partitions)
 {
     static const struct {

@@ -372,6 +372,13 @@ static struct apapi_region_result region_of(enum apapi_region_kind kind, const c
 
     snprintf(region.path, sizeof region.path, "%s", path);
     region.kind = kind;
+    region.method = APAPI_REGION_MEASURED;
+    region.count = 3;
+    region.time_ns = 2 * S;
+    if (kind == APAPI_REGION_NAMED) {
+        region.programs = 1;
+        region.threads = 2;
+    }
     region.domains[APAPI_DOMAIN_PACKAGE] = (struct apapi_region_energy){energy_j, 0.5, NAN};
     return region;
 }
