@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/files.h"
@@ -13,23 +12,14 @@
 
 #define IDLE_MAGIC "APAPIID1"
 
-struct idle_file {
-    char magic[8];
-    uint64_t size;
-    struct idle_power powers[APAPI_DOMAINS + 1];
-    struct idle_estimate estimates[APAPI_DOMAINS];
-    double least_w[APAPI_DOMAINS];
-    struct node_peak peaks[NODE_PEAKS];
-};
-
 /* The site's figure is divided as the lowest power of the domains is, and not above their sum. */
 static double idle_site_part(struct node_idle *idle)
 {
     double sum_w = 0;
 
     for (int d = 0; d < APAPI_DOMAINS; d++) {
-        if (apapi_domain_adds_up(d) && d != APAPI_DOMAIN_GPU && !isnan(idle->least_w[d])) {
-            sum_w += idle->least_w[d];
+        if (apapi_domain_adds_up(d) && d != APAPI_DOMAIN_GPU && !isnan(idle->kept.least_w[d])) {
+            sum_w += idle->kept.least_w[d];
         }
     }
     idle->refuse_w = sum_w > 0 && idle->site_w > sum_w ? sum_w : NAN;
@@ -41,17 +31,17 @@ static void idle_evaluate(struct node_idle *idle)
     double part = idle_site_part(idle);
 
     for (int d = 0; d < APAPI_DOMAINS; d++) {
-        idle->idle_w[d] = idle_power_w(&idle->powers[d]);
+        idle->idle_w[d] = idle_power_w(&idle->kept.powers[d]);
         idle->error_w[d] = 0;
         if (isnan(idle->idle_w[d]) && apapi_domain_adds_up(d)) {
-            idle->idle_w[d] = part * idle->least_w[d];
+            idle->idle_w[d] = part * idle->kept.least_w[d];
         }
         if (isnan(idle->idle_w[d])) {
-            idle->idle_w[d] = idle->estimates[d].power_w;
-            idle->error_w[d] = idle->estimates[d].uncertainty_w;
+            idle->idle_w[d] = idle->kept.estimates[d].power_w;
+            idle->error_w[d] = idle->kept.estimates[d].uncertainty_w;
         }
     }
-    idle->cores = idle_power_w(&idle->powers[APAPI_DOMAINS]);
+    idle->cores = idle_power_w(&idle->kept.powers[APAPI_DOMAINS]);
     idle->cores = isnan(idle->cores) ? 0 : idle->cores;
 }
 
@@ -83,75 +73,66 @@ static bool peak_is_sound(const struct node_peak *peak)
            isfinite(peak->most_w);
 }
 
+/* What cannot be true is not known. */
+static void idle_check(struct idle_kept *kept)
+{
+    size_t peaks = 0;
+
+    for (int i = 0; i <= APAPI_DOMAINS; i++) {
+        if (!idle_is_sound(&kept->powers[i])) {
+            memset(&kept->powers[i], 0, sizeof kept->powers[i]);
+        }
+    }
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        const struct idle_estimate *estimate = &kept->estimates[d];
+
+        if (!(estimate->power_w >= 0 && estimate->uncertainty_w >= 0 &&
+              isfinite(estimate->power_w + estimate->uncertainty_w))) {
+            kept->estimates[d] = (struct idle_estimate){NAN, NAN};
+        }
+        if (!(kept->least_w[d] > 0 && isfinite(kept->least_w[d]))) {
+            kept->least_w[d] = NAN;
+        }
+    }
+    while (peaks < NODE_PEAKS && peak_is_sound(&kept->peaks[peaks])) {
+        peaks++;
+    }
+    memset(kept->peaks + peaks, 0, (NODE_PEAKS - peaks) * sizeof *kept->peaks);
+}
+
 void node_idle_load(struct node_idle *idle, const char *spool_dir, const char *node,
                     const char *site_w)
 {
+    struct idle_kept *kept = &idle->kept;
     char path[PATH_MAX];
     struct real_number number;
-    struct idle_file *file = calloc(1, sizeof *file);
-    FILE *stream = file && node_idle_path(path, spool_dir, node) == 0 ? fopen(path, "re") : NULL;
-    bool whole = stream && fread(file, sizeof *file, 1, stream) == 1;
+    FILE *stream = node_idle_path(path, spool_dir, node) == 0 ? fopen(path, "re") : NULL;
 
     memset(idle, 0, sizeof *idle);
-    idle->site_w =
-        site_w && real_number_parse(site_w, &number) == 0 && !*number.rest ? number.value : NAN;
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        idle->least_w[d] = NAN;
-        idle->estimates[d] = (struct idle_estimate){NAN, NAN};
-    }
-    node_idle_interrupt(idle);
-    if (whole && file->size == sizeof *file &&
-        memcmp(file->magic, IDLE_MAGIC, sizeof file->magic) == 0) {
-        for (int i = 0; i <= APAPI_DOMAINS; i++) {
-            if (idle_is_sound(&file->powers[i])) {
-                idle->powers[i] = file->powers[i];
-            }
-        }
-        for (int d = 0; d < APAPI_DOMAINS; d++) {
-            const struct idle_estimate *estimate = &file->estimates[d];
-
-            if (estimate->power_w >= 0 && estimate->uncertainty_w >= 0 &&
-                isfinite(estimate->power_w + estimate->uncertainty_w)) {
-                idle->estimates[d] = *estimate;
-            }
-            if (file->least_w[d] > 0 && isfinite(file->least_w[d])) {
-                idle->least_w[d] = file->least_w[d];
-            }
-        }
-        for (int i = 0; i < NODE_PEAKS && peak_is_sound(&file->peaks[i]); i++) {
-            idle->peaks[i] = file->peaks[i];
-        }
+    if (!stream || fread(kept, sizeof *kept, 1, stream) != 1 || kept->size != sizeof *kept ||
+        memcmp(kept->magic, IDLE_MAGIC, sizeof kept->magic) != 0) {
+        memset(kept, 0xff, sizeof *kept); /* all numbers are NaN, and no name ends */
     }
     if (stream) {
         fclose(stream);
     }
-    free(file);
+    memcpy(kept->magic, IDLE_MAGIC, sizeof kept->magic);
+    kept->size = sizeof *kept;
+    idle_check(kept);
+    idle->site_w =
+        site_w && real_number_parse(site_w, &number) == 0 && !*number.rest ? number.value : NAN;
+    node_idle_interrupt(idle);
     idle_evaluate(idle);
 }
 
-int node_idle_save(const struct node_idle *idle, const char *spool_dir, const char *node,
+int node_idle_save(const struct idle_kept *kept, const char *spool_dir, const char *node,
                    struct apapi_error *err)
 {
     char path[PATH_MAX];
-    struct idle_file *file;
-    int result;
 
-    if (node_idle_path(path, spool_dir, node)) {
-        return apapi_fail(err, EINVAL, "idle power: no place for it in spool_dir");
-    }
-    file = calloc(1, sizeof *file);
-    if (!file) {
-        return apapi_fail(err, ENOMEM, "idle power: out of memory");
-    }
-    memcpy(file->magic, IDLE_MAGIC, sizeof file->magic);
-    file->size = sizeof *file;
-    memcpy(file->powers, idle->powers, sizeof file->powers);
-    memcpy(file->estimates, idle->estimates, sizeof file->estimates);
-    memcpy(file->least_w, idle->least_w, sizeof file->least_w);
-    memcpy(file->peaks, idle->peaks, sizeof file->peaks);
-    result = replace_file(path, 0600, (const char *)file, sizeof *file, err);
-    free(file);
-    return result;
+    return node_idle_path(path, spool_dir, node)
+               ? apapi_fail(err, EINVAL, "idle power: no place for it in spool_dir")
+               : replace_file(path, 0600, (const char *)kept, sizeof *kept, err);
 }
 
 /* A slow meter moves in some intervals only: its energy is that of all since the last one. */
@@ -163,11 +144,11 @@ void node_idle_add(struct node_idle *idle, const double energy_j[APAPI_DOMAINS],
 
         *since_s += seconds;
         if (energy_j[d] > 0) {
-            idle_add(&idle->powers[d], energy_j[d] / *since_s, *since_s);
+            idle_add(&idle->kept.powers[d], energy_j[d] / *since_s, *since_s);
             *since_s = 0;
         }
     }
-    idle_add(&idle->powers[APAPI_DOMAINS], cpu_s / seconds, seconds);
+    idle_add(&idle->kept.powers[APAPI_DOMAINS], cpu_s / seconds, seconds);
     idle_evaluate(idle);
 }
 
@@ -179,13 +160,14 @@ static void idle_bound_domain(struct node_idle *idle, int domain, double energy_
     window->energy_j += energy_j;
     window->seconds += span_s;
     if (window->seconds >= LEAST_S) {
-        idle->least_w[domain] = fmin(idle->least_w[domain], window->energy_j / window->seconds);
+        idle->kept.least_w[domain] =
+            fmin(idle->kept.least_w[domain], window->energy_j / window->seconds);
         *window = (struct idle_window){0, 0};
     }
     idle_fit_add(&idle->fits[domain], energy_j / span_s, idle->spent_s[domain] / span_s, span_s);
     estimate = idle_fit_estimate(&idle->fits[domain]);
-    if (estimate.power_w <= idle->least_w[domain]) {
-        idle->estimates[domain] = estimate;
+    if (estimate.power_w <= idle->kept.least_w[domain]) {
+        idle->kept.estimates[domain] = estimate;
     }
 }
 

@@ -17,9 +17,19 @@ struct node_peak {
     uint64_t seen;
 };
 
-/** Idle power: what a node draws while no step runs. <spool_dir>/<node>.idle keeps it. */
+/** The file <spool_dir>/<node>.idle: what the next node sampler goes on from. */
+struct idle_kept {
+    char magic[8];
+    uint64_t size;
+    struct idle_power powers[APAPI_DOMAINS + 1];   /* the last one: cores at work */
+    struct idle_estimate estimates[APAPI_DOMAINS]; /* by fits, or by those of an earlier sampler */
+    double least_w[APAPI_DOMAINS]; /* drawn in LEAST_S, with or without steps; NaN: not known */
+    struct node_peak peaks[NODE_PEAKS]; /* used by node/readings */
+};
+
+/** Idle power: what a node draws while no step runs. */
 struct node_idle {
-    struct idle_power powers[APAPI_DOMAINS + 1]; /* the last one: cores at work */
+    struct idle_kept kept;
     double since_s[APAPI_DOMAINS]; /* the meter moved, without a step [s]; NaN: a step has run */
     double idle_w[APAPI_DOMAINS];  /* NaN: not known */
     double error_w[APAPI_DOMAINS]; /* how far that may be wrong */
@@ -27,13 +37,10 @@ struct node_idle {
     double refuse_w; /* the node has drawn so little, less than that; NaN: it has not */
     double cores;    /* at work; 0: not known */
     struct idle_fit fits[APAPI_DOMAINS];
-    struct idle_estimate estimates[APAPI_DOMAINS]; /* by these, or by those of an earlier sampler */
-    double least_w[APAPI_DOMAINS]; /* drawn in LEAST_S, with or without steps; NaN: not known */
     struct idle_window {
         double energy_j, seconds;
-    } windows[APAPI_DOMAINS];           /* since then */
-    double spent_s[APAPI_DOMAINS];      /* CPU time since the meter moved; NaN: not known */
-    struct node_peak peaks[NODE_PEAKS]; /* kept here, and used by node/readings */
+    } windows[APAPI_DOMAINS];      /* of the least power, so far */
+    double spent_s[APAPI_DOMAINS]; /* CPU time since the meter moved; NaN: not known */
 };
 
 /** Where it is saved. @return 0; -1: nowhere. */
@@ -47,7 +54,7 @@ void node_idle_load(struct node_idle *idle, const char *spool_dir, const char *n
                     const char *site_w);
 
 /** May wait for the disk. @return 0; -1 with errno. */
-int node_idle_save(const struct node_idle *idle, const char *spool_dir, const char *node,
+int node_idle_save(const struct idle_kept *kept, const char *spool_dir, const char *node,
                    struct apapi_error *err);
 
 /** An interval in which no step ran. @param cpu_s  of all processes [s]; NaN: not known */

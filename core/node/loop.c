@@ -96,7 +96,7 @@ static int loop_check_meters(struct loop *loop, struct apapi_error *err)
 
 static int loop_open_session(struct loop *loop, struct apapi_error *err)
 {
-    static struct node_idle kept; /* by the node sampler before */
+    static struct node_idle idle; /* by the node sampler before */
     const struct apapi_environment nothing = {.softfail = true};
     const struct apapi_session_config config = {
         .intervals = &loop->intervals,
@@ -122,8 +122,8 @@ static int loop_open_session(struct loop *loop, struct apapi_error *err)
         if (node_readings_open(&loop->readings, loop->folder, err)) {
             loop->options->say(LOG_WARNING, "steps read the meters themselves: %s", err->text);
         } else {
-            node_idle_load(&kept, loop->config.spool_dir, loop->options->node, NULL);
-            memcpy(loop->readings.peaks, kept.peaks, sizeof kept.peaks);
+            node_idle_load(&idle, loop->config.spool_dir, loop->options->node, NULL);
+            memcpy(loop->readings.peaks, idle.kept.peaks, sizeof idle.kept.peaks);
             session_listen(loop->session, node_readings_write, &loop->readings);
         }
     }

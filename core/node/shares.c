@@ -51,7 +51,7 @@ struct hours {
     pthread_t thread;
     char *line;
     int64_t line_ns; /* determines the day */
-    struct node_idle kept;
+    struct idle_kept kept;
     struct apapi_error problem;
 };
 
@@ -199,7 +199,7 @@ static void hours_start(struct node_shares *shares)
     hours->line = hour_encode(&hours->hour);
     hours->line_ns = hours->hour.start_ns;
     hours->problem.text[0] = '\0';
-    hours->kept = shares->idle;
+    hours->kept = shares->idle.kept;
     if (settings->readings) {
         node_readings_keep(settings->readings, hours->kept.peaks);
     }
@@ -716,7 +716,7 @@ static void shares_show(struct node_shares *shares, const struct share_interval 
     }
     head->interval_ns = reading->end_ns - reading->begin_ns;
     memcpy(head->idle_w, shares->idle.idle_w, sizeof head->idle_w);
-    memcpy(head->least_w, shares->idle.least_w, sizeof head->least_w);
+    memcpy(head->least_w, shares->idle.kept.least_w, sizeof head->least_w);
     memcpy(head->energy_j, interval->energy_j, sizeof head->energy_j);
     __atomic_store_n(&head->time_ns, reading->end_ns, __ATOMIC_RELEASE);
 }

@@ -447,11 +447,11 @@ NODE(extrapolated_idle_power_survives)
     node_idle_load(&idle, config.spool_dir, "n1", NULL);
     assert_near(idle.idle_w[PACKAGE], 80);
     assert_true(idle.error_w[PACKAGE] > 1 && idle.error_w[PACKAGE] < 3);
-    assert_near(idle.least_w[PACKAGE], 108);
+    assert_near(idle.kept.least_w[PACKAGE], 108);
     assert_true(isnan(idle.idle_w[APAPI_DOMAIN_DRAM]));
-    cut_idle((long)sizeof idle.powers + 16); /* of another version */
+    cut_idle((long)sizeof idle.kept.powers + 16); /* of another version */
     node_idle_load(&idle, config.spool_dir, "n1", NULL);
-    assert_true(isnan(idle.idle_w[PACKAGE]) && isnan(idle.least_w[PACKAGE]));
+    assert_true(isnan(idle.idle_w[PACKAGE]) && isnan(idle.kept.least_w[PACKAGE]));
 }
 
 /* A meter that moves every ten seconds has the same idle power, whatever is read in between. */

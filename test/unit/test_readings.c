@@ -291,7 +291,7 @@ PREPARED(the_highest_power_is_seen_and_kept)
                                           .most_w = 500};
     for (int life = 0; life < 2; life++) {
         node_idle_load(&idle, base, "n1", NULL);
-        memcpy(node.readings.peaks, idle.peaks, sizeof idle.peaks);
+        memcpy(node.readings.peaks, idle.kept.peaks, sizeof idle.kept.peaks);
         node_readings_close(&node.readings);
         node_make_page();
         for (uint64_t i = 1; i <= 5000; i++) {
@@ -302,12 +302,12 @@ PREPARED(the_highest_power_is_seen_and_kept)
             node_write_raw(i == 20 ? failed : good, i, i);
         }
         assert_true(most_w() == (life ? 300 : 500)); /* which makes a reading of its own */
-        node_readings_keep(&node.readings, idle.peaks);
-        assert_int_equal(node_idle_save(&idle, base, "n1", NULL), 0);
+        node_readings_keep(&node.readings, idle.kept.peaks);
+        assert_int_equal(node_idle_save(&idle.kept, base, "n1", NULL), 0);
     }
-    node_readings_keep(&(struct node_readings){.page = NULL}, idle.peaks);
-    assert_int_equal(idle.peaks[0].seen, 10002);
-    assert_string_equal(idle.peaks[0].name, "plain:::POWER");
+    node_readings_keep(&(struct node_readings){.page = NULL}, idle.kept.peaks);
+    assert_int_equal(idle.kept.peaks[0].seen, 10002);
+    assert_string_equal(idle.kept.peaks[0].name, "plain:::POWER");
 }
 
 PREPARED(nothing_in_the_page_is_relied_on)
