@@ -19,28 +19,15 @@
 #define LEAST_SAMPLES 30    /* of fewer, what the last one may lack is too much of the run */
 #define FEW_WINDOWS 100     /* of fewer the greatest says little of those that were not seen */
 
+/*
+ * Time without a reading, in which the power is assumed to be as large as the mean. The same
+ * applies to time covered in excess, as a worker of its own may read late.
+ */
 static uint64_t uncovered_ns(const struct apapi_event_result *result, uint64_t whole_ns)
 {
     uint64_t covered_ns = result->covered_ns;
 
     return whole_ns > covered_ns ? whole_ns - covered_ns : covered_ns - whole_ns;
-}
-
-/*
- * Each end of the covered time is known to one update of the counter. In uncovered time the power
- * is unknown: it is assumed to be as large as the mean. The same applies to time covered in excess,
- * as a worker of its own may read late. The error of an estimate is unknown.
- */
-double apapi_event_uncertainty_j(const struct apapi_event_result *result, uint64_t whole_ns,
-                                 uint64_t interval_ns)
-{
-    const struct apapi_event *event = &result->event;
-    uint64_t update_ns = event->update_ns ? event->update_ns : interval_ns;
-
-    if (event->estimated || (event->kind != APAPI_KIND_ENERGY && event->kind != APAPI_KIND_POWER)) {
-        return NAN;
-    }
-    return result->summary.mean * (double)(update_ns + uncovered_ns(result, whole_ns)) / 1e9;
 }
 
 /* @return power at the ends [W] */
@@ -192,19 +179,22 @@ static double gauge_uncertainty_j(const struct apapi_meter *meter,
            result->summary.max * (double)uncovered_ns(result, whole_ns) / 1e9;
 }
 
-/* By what the readings show. @return [J]; NaN as apapi_event_uncertainty_j() */
+/* By what the readings show. The error of an estimate is unknown. @return [J]; NaN: not known */
 static double meter_uncertainty_j(const struct apapi_meter *meter,
                                   const struct apapi_event_result *result, uint64_t whole_ns)
 {
-    double usual_j = apapi_event_uncertainty_j(result, whole_ns, meter->interval_ns);
+    const struct apapi_event *event = &result->event;
+    uint64_t update_ns = event->update_ns ? event->update_ns : meter->interval_ns;
 
-    if (isnan(usual_j)) {
-        return usual_j;
+    if (event->estimated || event->kind > APAPI_KIND_POWER || isnan(result->summary.mean)) {
+        return NAN;
     }
-    if (meter->event->kind == APAPI_KIND_POWER) {
+    if (event->kind == APAPI_KIND_POWER) {
         return gauge_uncertainty_j(meter, result, whole_ns);
     }
-    return meter->event->accumulates ? count_uncertainty_j(meter, result, whole_ns) : usual_j;
+    return event->accumulates
+               ? count_uncertainty_j(meter, result, whole_ns)
+               : result->summary.mean * (double)(update_ns + uncovered_ns(result, whole_ns)) / 1e9;
 }
 
 /* The last move is like none before it, by more than an update: the power has just changed. */
@@ -286,7 +276,7 @@ static double over_seconds(double quantity, uint64_t ns)
 }
 
 /* The energy includes both readings at the ends, the covered time does not. */
-double apapi_meter_mean(const struct apapi_event_result *result)
+static double meter_mean(const struct apapi_event_result *result)
 {
     double mean = over_seconds(result->total, result->covered_ns);
 
@@ -310,7 +300,7 @@ static void finish_total(const struct apapi_meter *meter, uint64_t elapsed_ns,
     }
     result->summary.min = meter->rate.min;
     result->summary.max = meter->rate.max;
-    result->summary.mean = apapi_meter_mean(result);
+    result->summary.mean = meter_mean(result);
     result->summary.p95 = apapi_rate_p95(&meter->rate);
 }
 

@@ -5,9 +5,6 @@
 
 /* The result of a meter in a run, and how far it can be trusted. */
 
-/** @return the mean over the covered time, limited to the extremes; NaN: not known. */
-double apapi_meter_mean(const struct apapi_event_result *result);
-
 /** The time in which a meter should have been read [ns]. */
 struct apapi_span {
     uint64_t late_ns;    /* before the first reading */
@@ -21,13 +18,5 @@ void apapi_meter_finish(struct apapi_meter *meter, const struct apapi_span *span
 
 /** @return the uncertainty of its energy, if that were its end [J]; NaN: no energy is known. */
 double apapi_meter_uncertainty_j(const struct apapi_meter *meter, const struct apapi_span *span);
-
-/**
- * @param whole_ns     the time in which the event should have been read [ns]
- * @param interval_ns  between two readings [ns]
- * @return uncertainty of the event's energy [J]; NaN: no energy, estimated, or not known.
- */
-double apapi_event_uncertainty_j(const struct apapi_event_result *result, uint64_t whole_ns,
-                                 uint64_t interval_ns);
 
 #endif
