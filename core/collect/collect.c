@@ -27,6 +27,7 @@
 #include "channel/channel.h"
 #include "channel/deadline.h"
 #include "config/config.h"
+#include "gather/forward.h"
 #include "gather/parts.h"
 #include "gather/receiver.h"
 #include "limit/crossings.h"
@@ -49,9 +50,9 @@ struct step_limits {
     bool ending;        /* the step was sent SIGTERM */
     uint64_t period_ns; /* time between two totals of a node [ns]; 0: nothing is to be done */
     uint64_t next_ns;   /* when to look at the sum again */
-    uint64_t begun_ns;
-    uint64_t heard_ns;             /* when the first total came; 0: none has */
-    uint64_t pass_ns;              /* when to pass the totals on again */
+    uint64_t begun_ns;  /* 0: srun wants no totals */
+    uint64_t heard_ns;  /* when the first total came; 0: none has */
+    uint64_t pass_ns;   /* when to pass the totals on again */
     const struct forward *forward; /* to the process that watches the job, if any does */
     char step[64];                 /* "17.0" */
     size_t job_count;              /* of a heterogeneous job each component has an ID */
@@ -148,9 +149,8 @@ static void limits_answer(struct step_limits *limits, int fd)
     free(crossed);
 }
 
-static void limits_take_total(void *context, const struct delivery *delivery, int fd)
+static void limits_take_total(struct step_limits *limits, const struct delivery *delivery)
 {
-    struct step_limits *limits = context;
     uint64_t now_ns = deadline_now();
     struct limit_report report;
 
@@ -161,16 +161,17 @@ static void limits_take_total(void *context, const struct delivery *delivery, in
     limits_add_job(limits, report.job);
     limits->heard_ns = limits->heard_ns ? limits->heard_ns : now_ns;
     limits->next_ns = now_ns;
-    limits_answer(limits, fd);
+    limits_answer(limits, delivery->fd);
 }
 
-static void limits_take_end(void *context, const char *node, double total_j)
+/* The step has ended on a node. @param total_j  NaN: not known */
+static void limits_take_end(struct step_limits *limits, const char *node, double total_j)
 {
-    struct step_limits *limits = context;
     const struct limit_report record = {.total_j = total_j, .last = true};
     uint64_t now_ns = deadline_now();
 
-    if (limit_sum_report(&limits->sum, node, limits->step, &record, now_ns) == 0) {
+    if (limits->begun_ns &&
+        limit_sum_report(&limits->sum, node, limits->step, &record, now_ns) == 0) {
         limits->next_ns = now_ns;
     }
 }
@@ -253,11 +254,10 @@ static void limits_take_place(struct step_limits *limits, struct order_answer *a
 
 /*
  * Begin, if the configuration has limits.
- * @param message   of the plugin
- * @param receiver  gets the functions that it calls with totals
+ * @param message  of the plugin
  */
 static void limits_begin(struct step_limits *limits, const struct message *message,
-                         struct receiver *receiver)
+                         const struct forward *forward)
 {
     const struct actor_config config = {.node = "",
                                         .line_fd = -1,
@@ -269,6 +269,7 @@ static void limits_begin(struct step_limits *limits, const struct message *messa
                                         .slurm_bin = message_value(message, "slurm_bin"),
                                         .slurm_conf = message_value(message, "slurm_conf")};
     uint64_t totals_ms = message_number(message, "totals_ms");
+    uint64_t nodes = message_number(message, "nodes");
     struct limit_site site;
     const char *step = message_value(message, "step"), *path = message_value(message, "config");
 
@@ -277,11 +278,11 @@ static void limits_begin(struct step_limits *limits, const struct message *messa
     if (totals_ms == 0) {
         return;
     }
-    limits->forward = receiver->forward;
+    limits->forward = forward;
     limits->of_job = message_value(message, "job_budget") != NULL;
     limits->begun_ns = deadline_now();
-    limits->sum.most = receiver->nodes;
-    limits->period_ns = limit_period_ns(totals_ms * DEADLINE_MS, receiver->nodes);
+    limits->sum.most = nodes;
+    limits->period_ns = limit_period_ns(totals_ms * DEADLINE_MS, nodes);
     limits->sum.silent_ns = SILENT_PERIODS * limits->period_ns;
     snprintf(limits->step, sizeof limits->step, "%s", step ? step : "");
     limits_add_job(limits, (uint32_t)strtoul(limits->step, NULL, 10));
@@ -304,9 +305,6 @@ static void limits_begin(struct step_limits *limits, const struct message *messa
     } else {
         limit_list_add_site(&limits->crossings.limits, LIMIT_STEP, &site);
     }
-    receiver->total = limits_take_total;
-    receiver->ended = limits_take_end;
-    receiver->budget_context = limits;
 }
 
 /* --- crossings -------------------------------------------------------------------------------- */
@@ -543,6 +541,10 @@ struct collector {
     char name[APAPI_TEXT_SIZE];
     struct receiver receiver;
     struct forward forward;
+    size_t nodes; /* of the step; 0: not known */
+    struct apapi_merge *merge;
+    size_t silent;  /* nodes that have nothing to report */
+    char *nodelist; /* the last one received; NULL: none */
     bool whole_job; /* started by salloc: collects what other sruns forward */
     bool alone;     /* srun has ended */
     bool ending;    /* the step has ended; give up at `end_ns` */
@@ -555,6 +557,115 @@ struct collector {
 
 /* Too large for the stack. */
 static struct message message;
+
+/* --- the nodes' records --- */
+
+static size_t collect_known(const struct collector *collector)
+{
+    return apapi_merge_count(collector->merge) + apapi_merge_awaited(collector->merge);
+}
+
+static bool collect_is_complete(const struct collector *collector)
+{
+    return apapi_merge_awaited(collector->merge) == 0 &&
+           apapi_merge_count(collector->merge) >= collector->nodes;
+}
+
+static void collect_expect(struct collector *collector, const char *nodelist)
+{
+    if (!*nodelist || (collector->nodelist && strcmp(collector->nodelist, nodelist) == 0)) {
+        return;
+    }
+    free(collector->nodelist);
+    collector->nodelist = strdup(nodelist);
+    apapi_merge_expect(collector->merge, nodelist);
+    if (collector->nodes > 0 && collect_known(collector) > collector->nodes) {
+        collector->nodes = collect_known(collector);
+    }
+}
+
+static void collect_damaged(struct collector *collector, const char *node, const char *reason)
+{
+    collector->receiver.refused.damaged++;
+    apapi_merge_absent(collector->merge, node, reason);
+}
+
+static void collect_record(struct collector *collector, const struct delivery *delivery)
+{
+    struct apapi_record record;
+    struct apapi_error err = {""};
+    char reason[sizeof err.text + 16];
+
+    if (apapi_record_decode(delivery->payload, delivery->size, &record, &err)) {
+        snprintf(reason, sizeof reason, "unreadable %s", err.text);
+        collect_damaged(collector, delivery->node, reason);
+        return;
+    }
+    if (strcmp(record.id.node, delivery->node) != 0) {
+        collect_damaged(collector, delivery->node, "its record is of another node");
+    } else if (apapi_merge_add(collector->merge, &record) == 0) {
+        limits_take_end(&collector->limits, delivery->node,
+                        apapi_measurement_total_j(&record.measurement));
+        if (step_report_needs_lines(collector->format)) {
+            step_report_keep(&collector->step_report, delivery->payload, delivery->size);
+        }
+        forward_record(&collector->forward, delivery->payload, delivery->size);
+    }
+    apapi_record_clear(&record);
+}
+
+static void collect_take(void *context, const struct delivery *delivery)
+{
+    struct collector *collector = context;
+
+    if (delivery->fd >= 0 && collector->limits.begun_ns) {
+        limits_take_total(&collector->limits, delivery);
+        return;
+    }
+    collect_expect(collector, delivery->nodelist);
+    if (apapi_merge_has(collector->merge, delivery->node)) {
+        collector->receiver.refused.twice++;
+    } else if (collector->nodes > 0 && collect_known(collector) >= collector->nodes &&
+               !apapi_merge_awaits(collector->merge, delivery->node)) {
+        collector->receiver.refused.surplus++;
+    } else if (!delivery->whole) {
+        collect_damaged(collector, delivery->node, "its record was cut off");
+    } else if (strcmp(delivery->word, APAPI_WORD_RECORD) == 0) {
+        collect_record(collector, delivery);
+    } else if (strcmp(delivery->word, APAPI_WORD_ABSENT) == 0) {
+        collector->silent += delivery->size == 0;
+        limits_take_end(&collector->limits, delivery->node, NAN);
+        apapi_merge_absent(collector->merge, delivery->node, delivery->payload);
+    } else {
+        collector->receiver.refused.damaged++;
+    }
+}
+
+/* What was refused. @return `text`; NULL: nothing was. */
+static const char *collect_describe(const struct receiver_refused *refused, char *text, size_t size)
+{
+    const struct {
+        size_t count;
+        const char *one, *many;
+    } parts[] = {
+        {refused->foreign, "foreign connection refused", "foreign connections refused"},
+        {refused->damaged, "damaged record", "damaged records"},
+        {refused->twice, "record came twice", "records came twice"},
+        {refused->surplus, "record of an unexpected node", "records of unexpected nodes"},
+    };
+    size_t length = 0;
+
+    for (size_t i = 0; i < COUNT_OF(parts) && length < size; i++) {
+        if (parts[i].count > 0) {
+            length += (size_t)snprintf(text + length, size - length, "%s%zu %s", length ? ", " : "",
+                                       parts[i].count,
+                                       parts[i].count == 1 ? parts[i].one : parts[i].many);
+        }
+    }
+    return length ? text : NULL;
+}
+
+/* --- the plugin's messages --- */
 
 static void copy_value(const char *key, char *text, size_t size)
 {
@@ -579,22 +690,20 @@ static int collect_configure(struct collector *collector)
     if (format && config_format_parse(format, &collector->format, NULL)) {
         return -1;
     }
-    if (step_report_needs_lines(collector->format)) {
-        collector->receiver.keep = step_report_keep;
-        collector->receiver.keep_context = &collector->step_report;
-    }
     forward_open(&collector->forward, message_value(&message, "job"));
-    collector->receiver.forward = &collector->forward;
-    collector->receiver.nodes = message_number(&message, "nodes");
+    collector->nodes = message_number(&message, "nodes");
     collector->whole_job = message_value(&message, "whole_job");
     if (collector->whole_job) {
         return 0;
     }
-    if (strlen(collector->receiver.token) != APAPI_TOKEN_LENGTH ||
+    collector->receiver.take = collect_take;
+    collector->receiver.context = collector;
+    collector->merge = apapi_merge_create();
+    if (strlen(collector->receiver.token) != APAPI_TOKEN_LENGTH || !collector->merge ||
         receiver_open(&collector->receiver, APAPI_LISTEN_FD)) {
         return -1;
     }
-    limits_begin(&collector->limits, &message, &collector->receiver);
+    limits_begin(&collector->limits, &message, &collector->forward);
     forward_begin(&collector->forward, collector->step);
     return 0;
 }
@@ -606,7 +715,7 @@ static void begin_end(struct collector *collector)
     limits_end(&collector->limits);
     collector->ending = true;
     collector->end_ns = deadline_now() + message_number(&message, "wait_ms") * DEADLINE_MS;
-    receiver_expect(&collector->receiver, nodelist ? nodelist : "");
+    collect_expect(collector, nodelist ? nodelist : "");
 }
 
 /* srun has ended. Records that its step may still send go into the job's table. */
@@ -640,7 +749,7 @@ static void wait_and_handle(struct collector *collector)
     }
     receiver_work(&collector->receiver);
     limits_work(&collector->limits);
-    if (receiver_is_complete(&collector->receiver)) {
+    if (collect_is_complete(collector)) {
         collect_end_forward(collector); /* srun may take long to end, or may be killed */
     }
     if (!watched[0].revents) {
@@ -679,25 +788,25 @@ static ssize_t send_some(void *cookie, const char *bytes, size_t size)
 /* @return 0; -1: not all of the report has reached srun. So does the next one. */
 static int send_step_report(const struct collector *collector)
 {
-    const struct receiver *receiver = &collector->receiver;
     const cookie_io_functions_t calls = {.write = send_some};
     static char buffer[PART_BYTES];
     FILE *out = fopencookie(NULL, "w", calls);
     char note[256];
-    const struct apapi_table_head head = {.step = collector->step,
-                                          .name = collector->name,
-                                          .user_s = NAN,
-                                          .system_s = NAN,
-                                          .elapsed_s = NAN,
-                                          .note = receiver_describe(receiver, note, sizeof note),
-                                          .nodes = receiver->nodes,
-                                          .verbose = collector->verbose};
+    const struct apapi_table_head head = {
+        .step = collector->step,
+        .name = collector->name,
+        .user_s = NAN,
+        .system_s = NAN,
+        .elapsed_s = NAN,
+        .note = collect_describe(&collector->receiver.refused, note, sizeof note),
+        .nodes = collector->nodes,
+        .verbose = collector->verbose};
     int result = -1;
 
     if (out) {
         setvbuf(out, buffer, _IOFBF, sizeof buffer);
         result = step_report_write(&collector->step_report, collector->format, &head,
-                                   receiver->merge, out);
+                                   collector->merge, out);
         result = ferror(out) ? -1 : result;
         result = fclose(out) == EOF ? -1 : result;
     }
@@ -707,10 +816,8 @@ static int send_step_report(const struct collector *collector)
 /* Without its end srun says that the report is not whole. */
 static int send_report(struct collector *collector)
 {
-    const struct receiver *receiver = &collector->receiver;
-
-    apapi_merge_give_up(receiver->merge, "it did not answer in time");
-    if (collector->format != CONFIG_NONE && receiver->silent < receiver->nodes &&
+    apapi_merge_give_up(collector->merge, "it did not answer in time");
+    if (collector->format != CONFIG_NONE && collector->silent < collector->nodes &&
         send_step_report(collector)) {
         return -1;
     }
@@ -736,10 +843,10 @@ static int collect_run(void)
         return collect_job(collector.receiver.token, &message) ? EXIT_FAILURE : EXIT_SUCCESS;
     }
     while (!collector.ending ||
-           (!receiver_is_complete(&collector.receiver) && deadline_now() < collector.end_ns)) {
+           (!collect_is_complete(&collector) && deadline_now() < collector.end_ns)) {
         wait_and_handle(&collector);
     }
-    if (collector.alone && !receiver_is_complete(&collector.receiver)) {
+    if (collector.alone && !collect_is_complete(&collector)) {
         forward_flush(&collector.forward); /* the step of a killed srun may still run */
     } else {
         collect_end_forward(&collector);
@@ -749,6 +856,8 @@ static int collect_run(void)
     }
     step_report_clear(&collector.step_report);
     receiver_close(&collector.receiver);
+    free(collector.nodelist);
+    apapi_merge_destroy(collector.merge);
     return result ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 

@@ -123,8 +123,8 @@ int parts_open(struct parts *parts, int listener, const char *token, uint32_t jo
     memset(parts, 0, sizeof *parts);
     fcntl(listener, F_SETFD, FD_CLOEXEC);
     parts->id = job;
-    parts->receiver.divert = parts_take;
-    parts->receiver.divert_context = parts;
+    parts->receiver.take = parts_take;
+    parts->receiver.context = parts;
     parts->receiver.most_bytes = PARTS_BYTES;
     parts->receiver.slice_ns = PARTS_SLICE_NS;
     snprintf(parts->receiver.token, sizeof parts->receiver.token, "%s", token);

@@ -3,16 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <netinet/in.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "channel/deadline.h"
 
 /* --- senders -------------------------------------------------------------------------------- */
@@ -221,13 +218,10 @@ int receiver_open(struct receiver *receiver, int listener)
     receiver->listener = listener;
     receiver->listening = true;
     receiver->poll = epoll_create1(EPOLL_CLOEXEC);
-    receiver->merge = apapi_merge_create();
-    if (receiver->poll < 0 || !receiver->merge || flags < 0 ||
-        fcntl(listener, F_SETFL, flags | O_NONBLOCK) ||
-        epoll_ctl(receiver->poll, EPOLL_CTL_ADD, listener, &event)) {
-        return -1;
-    }
-    return 0;
+    return receiver->poll < 0 || flags < 0 || fcntl(listener, F_SETFL, flags | O_NONBLOCK) ||
+                   epoll_ctl(receiver->poll, EPOLL_CTL_ADD, listener, &event)
+               ? -1
+               : 0;
 }
 
 static void release(struct receiver *receiver, struct sender *sender)
@@ -236,108 +230,22 @@ static void release(struct receiver *receiver, struct sender *sender)
     receiver->free[receiver->free_count++] = (size_t)(sender - receiver->senders);
 }
 
-void receiver_expect(struct receiver *receiver, const char *nodelist)
-{
-    size_t known;
-
-    if (!*nodelist || (receiver->nodelist && strcmp(receiver->nodelist, nodelist) == 0)) {
-        return;
-    }
-    free(receiver->nodelist);
-    receiver->nodelist = strdup(nodelist);
-    apapi_merge_expect(receiver->merge, nodelist);
-    known = apapi_merge_count(receiver->merge) + apapi_merge_awaited(receiver->merge);
-    if (receiver->nodes > 0 && known > receiver->nodes) {
-        receiver->nodes = known;
-    }
-}
-
-static void take_damaged(struct receiver *receiver, const char *node, const char *reason)
-{
-    receiver->refused.damaged++;
-    apapi_merge_absent(receiver->merge, node, reason);
-}
-
-static void receiver_tell_end(const struct receiver *receiver, const char *node, double total_j)
-{
-    if (receiver->ended) {
-        receiver->ended(receiver->budget_context, node, total_j);
-    }
-}
-
-static void receiver_take_record(struct receiver *receiver, const struct delivery *delivery)
-{
-    struct apapi_record record;
-    struct apapi_error err = {""};
-    char reason[sizeof err.text + 16];
-
-    if (apapi_record_decode(delivery->payload, delivery->size, &record, &err)) {
-        snprintf(reason, sizeof reason, "unreadable %s", err.text);
-        take_damaged(receiver, delivery->node, reason);
-        return;
-    }
-    if (strcmp(record.id.node, delivery->node) != 0) {
-        take_damaged(receiver, delivery->node, "its record is of another node");
-    } else if (apapi_merge_add(receiver->merge, &record) == 0) {
-        receiver_tell_end(receiver, delivery->node, apapi_measurement_total_j(&record.measurement));
-        if (receiver->keep) {
-            receiver->keep(receiver->keep_context, delivery->payload, delivery->size);
-        }
-        if (receiver->forward) {
-            forward_record(receiver->forward, delivery->payload, delivery->size);
-        }
-    }
-    apapi_record_clear(&record);
-}
-
-static bool is_surplus(const struct receiver *receiver, const char *node)
-{
-    size_t known = apapi_merge_count(receiver->merge) + apapi_merge_awaited(receiver->merge);
-
-    return receiver->nodes > 0 && known >= receiver->nodes &&
-           !apapi_merge_awaits(receiver->merge, node);
-}
-
-static void receiver_take(struct receiver *receiver, const struct delivery *delivery, bool whole)
-{
-    receiver_expect(receiver, delivery->nodelist);
-    if (apapi_merge_has(receiver->merge, delivery->node)) {
-        receiver->refused.twice++;
-    } else if (is_surplus(receiver, delivery->node)) {
-        receiver->refused.surplus++;
-    } else if (!whole) {
-        take_damaged(receiver, delivery->node, "its record was cut off");
-    } else if (strcmp(delivery->word, APAPI_WORD_RECORD) == 0) {
-        receiver_take_record(receiver, delivery);
-    } else if (strcmp(delivery->word, APAPI_WORD_ABSENT) == 0) {
-        receiver->silent += delivery->size == 0;
-        receiver_tell_end(receiver, delivery->node, NAN);
-        apapi_merge_absent(receiver->merge, delivery->node, delivery->payload);
-    } else {
-        receiver->refused.damaged++;
-    }
-}
-
 /* @param whole  whether the sender has sent everything */
 static void receiver_finish(struct receiver *receiver, struct sender *sender, bool whole)
 {
-    struct delivery delivery;
-    bool parsed = sender->trusted && sender_parse(sender, &delivery) == 0;
+    struct delivery delivery = {.whole = whole, .fd = -1};
 
-    if (parsed && whole && receiver->total && strcmp(delivery.word, APAPI_WORD_TOTAL) == 0) {
-        receiver->total(receiver->budget_context, &delivery, sender->fd);
-        release(receiver, sender);
-        return;
-    }
-    sender_close(sender); /* before the work: the node's step waits for this */
     if (!sender->trusted) {
         receiver->refused.foreign++;
-    } else if (!parsed) {
+    } else if (sender_parse(sender, &delivery)) {
         receiver->refused.damaged++;
-    } else if (receiver->divert) {
-        receiver->divert(receiver->divert_context, &delivery);
     } else {
-        receiver_take(receiver, &delivery, whole);
+        if (whole && strcmp(delivery.word, APAPI_WORD_TOTAL) == 0) {
+            delivery.fd = sender->fd;
+        } else {
+            sender_close(sender); /* before the work: the node's step waits for this */
+        }
+        receiver->take(receiver->context, &delivery);
     }
     release(receiver, sender);
 }
@@ -477,35 +385,6 @@ int receiver_patience_ms(const struct receiver *receiver)
     return receiver->free_count < RECEIVER_SENDERS ? PATIENCE_MS : -1;
 }
 
-bool receiver_is_complete(const struct receiver *receiver)
-{
-    return apapi_merge_awaited(receiver->merge) == 0 &&
-           apapi_merge_count(receiver->merge) >= receiver->nodes;
-}
-
-const char *receiver_describe(const struct receiver *receiver, char *text, size_t size)
-{
-    const struct {
-        size_t count;
-        const char *one, *many;
-    } parts[] = {
-        {receiver->refused.foreign, "foreign connection refused", "foreign connections refused"},
-        {receiver->refused.damaged, "damaged record", "damaged records"},
-        {receiver->refused.twice, "record came twice", "records came twice"},
-        {receiver->refused.surplus, "record of an unexpected node", "records of unexpected nodes"},
-    };
-    size_t length = 0;
-
-    for (size_t i = 0; i < COUNT_OF(parts) && length < size; i++) {
-        if (parts[i].count > 0) {
-            length += (size_t)snprintf(text + length, size - length, "%s%zu %s", length ? ", " : "",
-                                       parts[i].count,
-                                       parts[i].count == 1 ? parts[i].one : parts[i].many);
-        }
-    }
-    return length ? text : NULL;
-}
-
 void receiver_close(struct receiver *receiver)
 {
     for (size_t i = 0; i < RECEIVER_SENDERS; i++) {
@@ -514,6 +393,4 @@ void receiver_close(struct receiver *receiver)
         }
     }
     close(receiver->poll);
-    free(receiver->nodelist);
-    apapi_merge_destroy(receiver->merge);
 }

@@ -6,8 +6,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#include "apapi/record.h"
-#include "gather/forward.h"
+#include "channel/channel.h"
 
 /* Simultaneous senders with up to APAPI_PAYLOAD_MAX bytes each; more wait in the backlog. */
 #define RECEIVER_SENDERS 128
@@ -29,59 +28,47 @@ struct sender {
     char *bytes;
 };
 
-/** The message of a node. Texts are borrowed from the sender. */
+/** The message of a sender that has shown the token. Texts are borrowed from it. */
 struct delivery {
-    const char *word; /* APAPI_WORD_RECORD, APAPI_WORD_ABSENT */
-    const char *node;
+    const char *word;     /* APAPI_WORD_RECORD, APAPI_WORD_ABSENT ... */
+    const char *node;     /* or the step */
     const char *nodelist; /* of the step, "n[1-4]"; "": not sent */
     const char *payload;  /* followed by a NUL */
     size_t size;
+    bool whole; /* it was not cut off */
+    int fd;     /* of APAPI_WORD_TOTAL: for the answer; -1: the connection is closed */
 };
 
 /** Counts of what was refused. */
 struct receiver_refused {
     size_t foreign; /* connections without the token: wrong, missing or too slow */
-    size_t damaged; /* unreadable records of our nodes */
-    size_t twice;   /* of nodes that have sent one already */
-    size_t surplus; /* of nodes that are not in the step */
+    size_t damaged; /* unreadable messages */
+    size_t twice;   /* records of nodes that have sent one already; the owner counts them */
+    size_t surplus; /* of nodes that are not in the step; the same */
 };
 
 /**
- * Receives the nodes' records on the listening socket and merges them as they arrive. Anyone can
- * connect. A connection without the token changes nothing and learns nothing.
+ * Receives messages on a listening socket as they arrive. Anyone can connect. A connection without
+ * the token changes nothing and learns nothing.
  */
 struct receiver {
     char token[APAPI_TOKEN_LENGTH + 1];
-    size_t nodes; /* of the step; 0: not known */
-    struct apapi_merge *merge;
+    void (*take)(void *context, const struct delivery *delivery); /* called with every message */
+    void *context;
     struct receiver_refused refused;
-    size_t silent; /* nodes that have nothing to report */
-    /* called with every record; NULL: not needed */
-    void (*keep)(void *context, const char *line, size_t size);
-    void *keep_context;
-    struct forward *forward; /* also gets every record; NULL: not needed */
-    /* if set, gets everything that is sent, cut off or not, and nothing is merged */
-    void (*divert)(void *context, const struct delivery *delivery);
-    void *divert_context;
-    /* called with every total of a node, before its connection is closed; NULL: they are refused */
-    void (*total)(void *context, const struct delivery *delivery, int fd);
-    /* called when the step has ended on a node; energy [J], NaN: not known; NULL: not needed */
-    void (*ended)(void *context, const char *node, double total_j);
-    void *budget_context; /* of these two */
-    size_t most_bytes;    /* of all senders together; what exceeds them is cut off; 0: no limit */
-    uint64_t slice_ns;    /* receiver_work() begins nothing after so long; 0: it does all */
+    size_t most_bytes; /* of all senders together; what exceeds them is cut off; 0: no limit */
+    uint64_t slice_ns; /* receiver_work() begins nothing after so long; 0: it does all */
     int listener;
     int poll; /* readable when there is work */
     bool listening;
-    bool starved;   /* out of descriptors until other connections end */
-    char *nodelist; /* the last one received; NULL: none */
+    bool starved; /* out of descriptors until other connections end */
     size_t free_count;
     size_t free[RECEIVER_SENDERS]; /* indexes into `senders` */
     struct sender senders[RECEIVER_SENDERS];
 };
 
 /**
- * Begin to listen. The caller sets token, nodes and keep; everything else is 0.
+ * Begin to listen. The caller sets token and take; everything else is 0.
  * @param listener  listening socket, borrowed
  * @return 0; -1 with errno.
  */
@@ -94,15 +81,6 @@ void receiver_work(struct receiver *receiver);
  * @return when to call receiver_work() again even if nothing happens [ms from now]; -1: no need to
  */
 int receiver_patience_ms(const struct receiver *receiver);
-
-/** Expect records of these nodes. */
-void receiver_expect(struct receiver *receiver, const char *nodelist);
-
-/** @return whether every node of the step has reported. */
-bool receiver_is_complete(const struct receiver *receiver);
-
-/** Describe what was refused. @return `text`; NULL: nothing was refused. */
-const char *receiver_describe(const struct receiver *receiver, char *text, size_t size);
 
 /**
  * Find the origin of an accepted connection. Addresses that one host can choose freely are one

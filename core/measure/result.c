@@ -185,16 +185,16 @@ static double meter_uncertainty_j(const struct apapi_meter *meter,
 {
     const struct apapi_event *event = &result->event;
     uint64_t update_ns = event->update_ns ? event->update_ns : meter->interval_ns;
+    double usual_j =
+        result->summary.mean * (double)(update_ns + uncovered_ns(result, whole_ns)) / 1e9;
 
-    if (event->estimated || event->kind > APAPI_KIND_POWER || isnan(result->summary.mean)) {
+    if (event->estimated || event->kind > APAPI_KIND_POWER || isnan(usual_j)) {
         return NAN;
     }
     if (event->kind == APAPI_KIND_POWER) {
         return gauge_uncertainty_j(meter, result, whole_ns);
     }
-    return event->accumulates
-               ? count_uncertainty_j(meter, result, whole_ns)
-               : result->summary.mean * (double)(update_ns + uncovered_ns(result, whole_ns)) / 1e9;
+    return event->accumulates ? count_uncertainty_j(meter, result, whole_ns) : usual_j;
 }
 
 /* The last move is like none before it, by more than an update: the power has just changed. */

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "channel/deadline.h"
+#include "gather/forward.h"
 #include "gather/parts.h"
 #include "unit/step_fixture.h"
 
