@@ -97,8 +97,9 @@ static int folder_enter_or_make(int folder, const char *name, bool last)
     return fd;
 }
 
-/* Walk the path. @return as folder_enter(); `rest` is where it stopped. */
-static int folder_walk(const char *path, bool make, const char **rest)
+/* Walk the path; its last folder is made if it is missing. @return as folder_enter(); `rest` is
+ * where it stopped. */
+static int folder_walk(const char *path, const char **rest)
 {
     int fd = open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
@@ -111,34 +112,20 @@ static int folder_walk(const char *path, bool make, const char **rest)
 
         snprintf(name, sizeof(name), "%.*s", (int)length, *rest);
         errno = ENAMETOOLONG;
-        fd = length < sizeof(name) ? folder_enter_or_make(above, name, make && !*next) : -1;
+        fd = length < sizeof(name) ? folder_enter_or_make(above, name, !*next) : -1;
         folder_close(above);
         *rest = fd >= 0 ? next : *rest;
     }
     return fd;
 }
 
-/* A descriptor of the walk is for openat() only. @return a descriptor for all operations. */
-static int folder_arrive(int way)
-{
-    int fd = way < 0 ? -1 : openat(way, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-    folder_close(way);
-    return fd;
-}
-
-int folder_find(const char *path)
-{
-    const char *rest;
-
-    return folder_arrive(folder_walk(path, false, &rest));
-}
-
 int folder_open(const char *path, struct apapi_error *err)
 {
     const char *rest;
-    int fd = folder_arrive(folder_walk(path, true, &rest));
+    int way = folder_walk(path, &rest); /* for openat() only */
+    int fd = way < 0 ? -1 : openat(way, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
+    folder_close(way);
     if (fd >= 0) {
         return fd;
     }

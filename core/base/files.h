@@ -21,9 +21,6 @@ int file_fail(const char *path, struct apapi_error *err);
  */
 int folder_open(const char *path, struct apapi_error *err);
 
-/** The same, but creates nothing. */
-int folder_find(const char *path);
-
 /**
  * Open the folder `path`, whose last part is looked up in `parent`. It is created (mode 0700) if
  * missing. It must belong to the calling user and must not be a link.

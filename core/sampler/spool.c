@@ -19,6 +19,7 @@
 #define NEW_AGE_S 600 /* an older new file belongs to no living process */
 #define LINE_MAX_BYTES (1 << 20)
 
+/* Missing folders are made. Follows no link of an ordinary user, and accepts no folder of one. */
 static int spool_open_node_folder(const char *dir, const char *node, struct apapi_error *err)
 {
     char path[1024];
@@ -114,23 +115,6 @@ void spool_remove(struct spool *spool)
     spool_close(spool);
 }
 
-/* Follows no link of an ordinary user, and accepts only folders of root. */
-static int find_node_folder(const char *dir, const char *node)
-{
-    int top = folder_find(dir), folder = -1;
-    struct stat status;
-
-    if (top >= 0) {
-        folder = openat(top, node, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    }
-    folder_close(top);
-    if (folder >= 0 && (fstat(folder, &status) || status.st_uid != geteuid())) {
-        folder_close(folder);
-        folder = -1;
-    }
-    return folder;
-}
-
 static bool ends_with(const char *text, const char *end)
 {
     size_t length = strlen(text), end_length = strlen(end);
@@ -223,7 +207,7 @@ static void spool_visit(int folder, const char *name, unsigned char type, void *
 void spool_each(const char *dir, const char *node, spool_take_f take, void *context)
 {
     struct walk walk = {.dir = dir, .node = node, .take = take, .context = context};
-    int folder = folder_check_name(node) ? -1 : find_node_folder(dir, node);
+    int folder = spool_open_node_folder(dir, node, NULL);
 
     if (folder >= 0) {
         folder_each(folder, ".", spool_visit, &walk);
