@@ -42,6 +42,7 @@ static struct {
     char note[256];             /* problem with these files; "": none */
 } remote = {.sampler = {.channel = -1, .pidfd = -1}};
 
+static char where[80];        /* srun collects; the value of APAPI_COLLECT_ENV */
 static char folder[PATH_MAX]; /* working folder of the job; "": not known */
 static struct message remote_message;
 static char *answer; /* text of the sampler's last message; NULL: none */
@@ -104,11 +105,9 @@ static int remote_check_partition(spank_t spank)
  */
 static void remote_find_srun(spank_t spank)
 {
-    char text[80];
-
     if (!remote.step.batch && remote.step.step != SLURM_EXTERN_CONT &&
-        spank_apapi_look(spank, APAPI_COLLECT_ENV, text, sizeof text)) {
-        report_parse(text, &remote.collector);
+        spank_apapi_look(spank, APAPI_COLLECT_ENV, where, sizeof where)) {
+        report_parse(where, &remote.collector);
     }
     spank_unsetenv(spank, APAPI_COLLECT_ENV);
     spank_unsetenv(spank, APAPI_JOB_ENV);
@@ -214,15 +213,12 @@ static void remote_send(uint64_t deadline_ns)
 /* Tell the sampler to begin, and where it sends its totals if srun wants any. */
 static void remote_send_begin(spank_t spank, uint64_t deadline_ns)
 {
-    const struct report_collector *collector = &remote.collector;
-    char where[sizeof collector->token + sizeof "65535::4294967295"], address[64];
+    char address[64];
 
     message_start(&remote_message, APAPI_WORD_BEGIN);
     message_add_number(&remote_message, "ns", deadline_now());
     message_add_pair(&remote_message, "folder", folder[0] ? folder : NULL);
-    if (collector->totals_ms && remote_find_address(spank, address, sizeof address)) {
-        snprintf(where, sizeof where, "%u:%s:%u", collector->port, collector->token,
-                 collector->totals_ms);
+    if (remote.collector.totals_ms && remote_find_address(spank, address, sizeof address)) {
         message_add_pair(&remote_message, "collect", where);
         message_add_pair(&remote_message, "collect_address", address);
     }
