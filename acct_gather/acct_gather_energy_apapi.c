@@ -104,7 +104,7 @@ static int keeper_configure(const struct spank_apapi_child *child)
 {
     message_start(&message, APAPI_WORD_NODE);
     message_add_pair(&message, "node", keeper.settings->node);
-    message_add_pair(&message, "config", keeper.settings->config);
+    message_add_pair(&message, "config", config_path());
     return message_send(child->channel, &message, deadline_now() + PATIENCE_NS);
 }
 
@@ -126,7 +126,7 @@ static bool keeper_listen(const struct spank_apapi_child *child)
 static bool keeper_run_once(void)
 {
     const struct spank_apapi_program program = {
-        .dir = keeper.settings->libexec_dir, .name = "apapi-sampler", .listener = -1};
+        .dir = keeper.settings->config.libexec_dir, .name = "apapi-sampler", .listener = -1};
     struct spank_apapi_child child = SPANK_APAPI_CHILD_NONE;
     struct apapi_error err;
     bool more = true;
@@ -263,7 +263,7 @@ static void apapi_prepare(void)
     }
     apapi.ready = true;
     settings_read(&apapi.settings, apapi.role == ROLE_SLURMD ? &sink : NULL);
-    node_page_init(&apapi.page, apapi.settings.live_dir, apapi.settings.node);
+    node_page_init(&apapi.page, apapi.settings.config.live_dir, apapi.settings.node);
     if (apapi.role == ROLE_STEP && apapi_read(&energy)) {
         tally_add(&apapi.tally, energy.energy_j);
     }
@@ -346,6 +346,7 @@ int fini(void)
 {
     keeper_stop();
     node_page_close(&apapi.page);
+    config_clear(&apapi.settings.config);
     return SLURM_SUCCESS;
 }
 

@@ -100,16 +100,9 @@ static void settings_find_node(char *node, size_t size)
 
 void settings_read(struct settings *settings, const struct config_sink *sink)
 {
-    static struct config config;
-    const char *path = config_path();
-
-    config_defaults(&config);
-    config_read(&config, path, sink);
-    snprintf(settings->live_dir, sizeof settings->live_dir, "%s", config.live_dir);
-    snprintf(settings->libexec_dir, sizeof settings->libexec_dir, "%s", config.libexec_dir);
-    snprintf(settings->config, sizeof settings->config, "%s", path);
+    config_defaults(&settings->config);
+    config_read(&settings->config, config_path(), sink);
     settings_find_node(settings->node, sizeof settings->node);
-    config_clear(&config);
 }
 
 /* --- energy --- */

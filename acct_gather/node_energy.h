@@ -16,10 +16,8 @@ enum role { ROLE_OTHER, ROLE_SLURMD, ROLE_STEP };
 enum role settings_role(void);
 
 struct settings {
-    char libexec_dir[512]; /* where apapi-sampler is */
-    char config[512];      /* path of apapi.conf */
-    char node[256];        /* name in Slurm */
-    char live_dir[512];    /* "": none */
+    struct config config;
+    char node[256]; /* name in Slurm */
 };
 
 /** Read apapi.conf, and find the name that this node has in Slurm. */
