@@ -134,7 +134,8 @@ static void limits_answer(struct step_limits *limits, int fd)
     for (size_t i = 0; i < limits->crossings.limits.count; i++) {
         const struct limit *limit = &limits->crossings.limits.limits[i];
 
-        if (limit->scope == LIMIT_STEP && limit->condition == LIMIT_TOTAL && !limit->warning) {
+        if (limit->scope == LIMIT_STEP && limit->condition == APAPI_OVERFLOW_TOTAL &&
+            !limit->warning) {
             least_j = fmin(least_j, limit->amount);
         }
     }

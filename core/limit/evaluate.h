@@ -12,7 +12,7 @@
  * are long doubles, which hold any 64-bit count.
  */
 
-/** @return whether it is about totals, not about levels. @param mode  or enum limit_condition */
+/** @return whether it is about totals, not about levels. */
 static inline bool limit_counts(unsigned mode)
 {
     return mode == APAPI_OVERFLOW_TOTAL || mode == APAPI_OVERFLOW_EVERY;

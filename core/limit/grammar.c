@@ -462,11 +462,11 @@ static int check_unit(const struct place *place, const struct limit *limit,
 {
     bool energy = limit->unit == LIMIT_ENERGY;
 
-    if (limit->condition == LIMIT_EVERY && limit->unit != LIMIT_PLAIN && !energy) {
+    if (limit->condition == APAPI_OVERFLOW_EVERY && limit->unit != LIMIT_PLAIN && !energy) {
         return place_fail(place, amount->unit_at, EINVAL, "'every' counts, so it needs %s",
                           unit_names[LIMIT_ENERGY].valid);
     }
-    if (limit->condition == LIMIT_BELOW && energy) {
+    if (limit->condition == APAPI_OVERFLOW_BELOW && energy) {
         return place_fail(place, amount->unit_at, EINVAL,
                           "energy only grows: >= or every with it, or a level in %s",
                           unit_names[LIMIT_POWER].valid);
@@ -510,11 +510,11 @@ static int take_condition(struct place *place, struct limit *limit)
     limit->unit_at = (size_t)(amount.unit_at - place->text) - blanks;
     limit->amount = amount.value;
     limit->unit = amount.unit;
-    limit->condition = every         ? LIMIT_EVERY
-                       : sign == '<' ? LIMIT_BELOW
+    limit->condition = every         ? APAPI_OVERFLOW_EVERY
+                       : sign == '<' ? APAPI_OVERFLOW_BELOW
                        : amount.unit == LIMIT_ENERGY || (amount.unit == LIMIT_PLAIN && or_equal)
-                           ? LIMIT_TOTAL
-                           : LIMIT_ABOVE;
+                           ? APAPI_OVERFLOW_TOTAL
+                           : APAPI_OVERFLOW_ABOVE;
     if (limit->unit == LIMIT_PLAIN && !limit_is_of_event(limit)) {
         limit->unit = limit_counts(limit->condition) ? LIMIT_ENERGY : LIMIT_POWER;
     }
@@ -562,7 +562,7 @@ static int take_hysteresis(struct place *place, struct limit *limit)
         return place_fail(place, amount.unit_at, EINVAL, "the unit of the level is expected: %s",
                           unit_names[limit->unit].valid);
     }
-    if (limit->condition == LIMIT_ABOVE && amount.value >= limit->amount) {
+    if (limit->condition == APAPI_OVERFLOW_ABOVE && amount.value >= limit->amount) {
         return place_fail(place, where, ERANGE, "the hysteresis must be below the level");
     }
     limit->hysteresis = amount.value;
@@ -640,7 +640,7 @@ static int budget_amount(struct place *place, struct limit *budget)
     }
     *budget = (struct limit){.meter = LIMIT_TOTAL_NAME,
                              .scope = LIMIT_STEP,
-                             .condition = LIMIT_TOTAL,
+                             .condition = APAPI_OVERFLOW_TOTAL,
                              .unit = LIMIT_ENERGY,
                              .amount = amount.value,
                              .budget = true};

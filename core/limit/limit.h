@@ -32,13 +32,6 @@
 /** The scope of the energy; its evaluator: the sampler, srun's collector, the batch step. */
 enum limit_scope { LIMIT_NODE, LIMIT_STEP, LIMIT_JOB };
 
-enum limit_condition {
-    LIMIT_TOTAL = APAPI_OVERFLOW_TOTAL, /* what was counted reaches the amount, once */
-    LIMIT_EVERY = APAPI_OVERFLOW_EVERY, /* the amount has been counted again */
-    LIMIT_ABOVE = APAPI_OVERFLOW_ABOVE,
-    LIMIT_BELOW = APAPI_OVERFLOW_BELOW
-};
-
 /** The quantity of an amount. LIMIT_PLAIN: a bare number, in the unit of the quantity. */
 enum limit_unit { LIMIT_PLAIN, LIMIT_ENERGY, LIMIT_POWER, LIMIT_TEMPERATURE, LIMIT_PERCENT };
 
@@ -56,7 +49,7 @@ struct limit {
     size_t amount_at, unit_at;  /* in `text`; without a unit both are the same */
     char meter[APAPI_NAME_SIZE];
     enum limit_scope scope;
-    enum limit_condition condition;
+    enum apapi_overflow_mode condition;
     enum limit_unit unit;
     double amount;     /* [J], [W], [C], [%], or in the unit of the quantity */
     uint64_t hold_ns;  /* for how long a level must hold [ns]; 0: at once */

@@ -312,7 +312,7 @@ void limit_sum_clear(struct limit_sum *sum)
 /* That was reached. */
 static double reached_j(const struct limit *limit)
 {
-    return limit->condition == LIMIT_EVERY ? limit->state.crossing.value : limit->amount;
+    return limit->condition == APAPI_OVERFLOW_EVERY ? limit->state.crossing.value : limit->amount;
 }
 
 size_t limit_list_look(struct limit_list *list, enum limit_scope scope, double sum_j,
@@ -324,7 +324,7 @@ size_t limit_list_look(struct limit_list *list, enum limit_scope scope, double s
         struct limit *limit = &list->limits[i];
 
         if (limit->scope == scope && limit->state.level == 0) {
-            limit->state.mode = (enum apapi_overflow_mode)limit->condition;
+            limit->state.mode = limit->condition;
             limit->state.level = limit->amount;
             limit_join(&list->watch, &limit->state);
         }

@@ -34,7 +34,7 @@ TEST(good_texts)
         }
         assert_string_equal(budget.text, good[i].kept);
         assert_string_equal(budget.meter, "total");
-        assert_true(budget.scope == LIMIT_STEP && budget.condition == LIMIT_TOTAL);
+        assert_true(budget.scope == LIMIT_STEP && budget.condition == APAPI_OVERFLOW_TOTAL);
         assert_true(fabs(budget.amount - good[i].amount_j) <= 1e-9 * good[i].amount_j);
         assert_string_equal(limit_first_signal(&budget), good[i].signal);
         limit_actions_text(&budget, actions, sizeof actions);

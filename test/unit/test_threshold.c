@@ -17,8 +17,10 @@ static const char *meaning(const struct limit *limit)
 {
     static const char *const scopes[] = {"node", "step", "job"}, *const units[] = {"", "J", "W",
                                                                                    "C", "%"};
-    static const char *const conditions[] = {
-        [LIMIT_TOTAL] = ">=", [LIMIT_EVERY] = "every", [LIMIT_ABOVE] = ">", [LIMIT_BELOW] = "<"};
+    static const char *const conditions[] = {[APAPI_OVERFLOW_TOTAL] = ">=",
+                                             [APAPI_OVERFLOW_EVERY] = "every",
+                                             [APAPI_OVERFLOW_ABOVE] = ">",
+                                             [APAPI_OVERFLOW_BELOW] = "<"};
     static char text[sizeof *limit + 256];
     char actions[64];
 
