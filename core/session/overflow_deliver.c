@@ -25,10 +25,7 @@ static void overflow_free_slot(struct overflow_slot *slot)
 #define OVERFLOW_RING 64 /* interrupts that a handler may be behind; further ones are counted */
 
 struct overflow_interrupt {
-    uint64_t time_ns; /* CLOCK_MONOTONIC */
-    uint64_t vector;
-    uint64_t lost; /* before it, that did not fit into the ring */
-    void *address;
+    struct apapi_overflow_crossing crossing; /* `count`: with those before it without room */
     ucontext_t context;
 };
 
@@ -65,9 +62,10 @@ int overflow_cpu_check(const struct apapi_overflow *what, struct apapi_error *er
 
 /* --- in the signal ---------------------------------------------------------------------------- */
 
-static void overflow_cpu_note(struct overflow_cpu *cpu, const struct overflow_interrupt *interrupt,
+static void overflow_cpu_note(struct overflow_cpu *cpu, uint64_t vector, void *address,
                               const void *context)
 {
+    uint64_t now_ns = session_clock_now_ns(cpu->overflows->clock);
     unsigned written = atomic_load_explicit(&cpu->written, memory_order_relaxed);
     struct overflow_interrupt *entry = &cpu->ring[written % OVERFLOW_RING];
 
@@ -75,8 +73,12 @@ static void overflow_cpu_note(struct overflow_cpu *cpu, const struct overflow_in
         cpu->lost++;
         return;
     }
-    *entry = *interrupt;
-    entry->lost = cpu->lost;
+    entry->crossing = (struct apapi_overflow_crossing){.count = cpu->lost + 1,
+                                                       .time_ns = now_ns,
+                                                       .first_ns = now_ns,
+                                                       .seen_ns = now_ns,
+                                                       .vector = vector,
+                                                       .address = address};
     cpu->lost = 0;
     if (context) {
         entry->context = *(const ucontext_t *)context;
@@ -94,17 +96,15 @@ static void overflow_cpu_signal(void *const users[], size_t count, void *address
 
     for (size_t i = 0; i < count; i++) {
         struct overflow_cpu *cpu = users[i];
-        struct overflows *overflows = cpu->overflows;
-        struct overflow_interrupt interrupt = {.time_ns = session_clock_now_ns(overflows->clock),
-                                               .address = address};
+        uint64_t vector = 0;
 
         for (size_t k = 0; k < count; k++) {
             const struct overflow_cpu *other = users[k];
 
-            interrupt.vector |= other->overflows == overflows ? UINT64_C(1) << other->number : 0;
+            vector |= other->overflows == cpu->overflows ? UINT64_C(1) << other->number : 0;
         }
-        overflow_cpu_note(cpu, &interrupt, context);
-        sem_post(&overflows->semaphore);
+        overflow_cpu_note(cpu, vector, address, context);
+        sem_post(&cpu->overflows->semaphore);
     }
     errno = saved;
 }
@@ -167,18 +167,14 @@ static const struct overflow_interrupt *overflow_cpu_next(const struct overflow_
 static struct apapi_overflow_crossing overflow_cpu_take(struct overflow_cpu *cpu,
                                                         struct overflow_interrupt *interrupt)
 {
+    struct apapi_overflow_crossing *crossing = &interrupt->crossing;
+
     *interrupt = *overflow_cpu_next(cpu);
     atomic_fetch_add_explicit(&cpu->read, 1, memory_order_release);
-    cpu->told += interrupt->lost + 1;
-    return (struct apapi_overflow_crossing){.count = interrupt->lost + 1,
-                                            .value = (double)cpu->told * cpu->threshold,
-                                            .seen_value = (double)cpu->told * cpu->threshold,
-                                            .time_ns = interrupt->time_ns,
-                                            .first_ns = interrupt->time_ns,
-                                            .seen_ns = interrupt->time_ns,
-                                            .vector = interrupt->vector,
-                                            .address = interrupt->address,
-                                            .context = &interrupt->context};
+    cpu->told += crossing->count;
+    crossing->value = crossing->seen_value = (double)cpu->told * cpu->threshold;
+    crossing->context = &interrupt->context;
+    return *crossing;
 }
 
 /* --- handlers --------------------------------------------------------------------------------- */
@@ -188,7 +184,7 @@ static uint64_t overflow_first_ns(const struct overflow_slot *slot)
 {
     const struct overflow_interrupt *next = overflow_cpu_next(slot->cpu);
 
-    return slot->news.count > 0 ? slot->news.first_ns : next ? next->time_ns : UINT64_MAX;
+    return slot->news.count > 0 ? slot->news.first_ns : next ? next->crossing.time_ns : UINT64_MAX;
 }
 
 /* @return the threshold with the oldest crossing; NULL: none. */
