@@ -488,7 +488,7 @@ static int collect_job_answer(struct parts *parts, struct message *message)
     char *text;
     int result;
 
-    parts_work(parts);
+    receiver_work(&parts->receiver);
     text = parts_table(parts, message_number(message, "nodes"), nodelist ? nodelist : "");
     result = message_send_text(APAPI_CHANNEL_FD, message, APAPI_WORD_TABLE, text ? text : "",
                                deadline_now() + PLUGIN_PATIENCE_NS);
@@ -505,7 +505,7 @@ static int collect_job_serve(struct parts *parts, struct message *message)
         if (poll(watched, 2, receiver_patience_ms(&parts->receiver)) < 0 && errno != EINTR) {
             return -1;
         }
-        parts_work(parts);
+        receiver_work(&parts->receiver);
         if (!watched[0].revents) {
             continue;
         }

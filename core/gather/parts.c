@@ -145,23 +145,18 @@ void parts_add(struct parts *parts, const struct apapi_record *record)
     parts->own = true;
 }
 
-void parts_work(struct parts *parts)
-{
-    receiver_work(&parts->receiver);
-}
-
 void parts_wait(struct parts *parts, uint64_t deadline_ns)
 {
     struct pollfd watched = {.fd = parts->receiver.poll, .events = POLLIN};
     int left_ms;
 
     parts->receiver.slice_ns = 0; /* the order has come */
-    parts_work(parts);
+    receiver_work(&parts->receiver);
     /* open connections may still bring records of a step */
     while ((parts->running_count > 0 || parts->receiver.free_count < RECEIVER_SENDERS) &&
            (left_ms = clock_left_ms(deadline_ns)) > 0) {
         poll(&watched, 1, clock_sooner_ms(receiver_patience_ms(&parts->receiver), left_ms));
-        parts_work(parts);
+        receiver_work(&parts->receiver);
     }
 }
 

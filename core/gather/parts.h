@@ -17,7 +17,7 @@
  * the user, so they are only for the user's own table, never for accounting.
  */
 struct parts {
-    struct receiver receiver;
+    struct receiver receiver; /* receiver_work() is the owner's */
     struct apapi_job *job;
     uint32_t id; /* of the job or its first component; APAPI_UNKNOWN: that of the first record */
     char name[JOB_ID_SIZE]; /* Slurm's name, "28_1"; "": the number */
@@ -44,9 +44,6 @@ int parts_open(struct parts *parts, int listener, const char *token, uint32_t jo
 
 /** Add a record that was not forwarded. */
 void parts_add(struct parts *parts, const struct apapi_record *record);
-
-/** Receive what has arrived. Never blocks. */
-void parts_work(struct parts *parts);
 
 /**
  * Receive until all running steps have ended.

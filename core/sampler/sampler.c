@@ -663,7 +663,7 @@ static void sampler_serve(struct sampler *sampler, int signals)
         if (watched[0].revents) {
             more = converse(sampler);
         } else if (sampler->parts.job) {
-            parts_work(&sampler->parts);
+            receiver_work(&sampler->parts.receiver);
         }
         if (more && sampler->serve) {
             serve_work(sampler->serve);

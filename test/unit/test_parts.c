@@ -79,7 +79,7 @@ static void pass_on_step(const char *name, const char *node, uint32_t job, int64
 static void take_all(void)
 {
     for (int i = 0; i < 10; i++) {
-        parts_work(&parts);
+        receiver_work(&parts.receiver);
     }
 }
 
@@ -130,7 +130,7 @@ PREPARED(rubbish_is_bounded)
     for (size_t i = 0; i < PARTS_MAX; i++) {
         forward_record(&forward, "x", 1);
         if (i % 10000 == 0) {
-            parts_work(&parts);
+            receiver_work(&parts.receiver);
         }
     }
     pass_on_step("0", "n1", 17, 0);
@@ -166,7 +166,7 @@ PREPARED(what_many_send_is_taken_bit_by_bit)
     parts.receiver.slice_ns = 1;
     send_many();
     for (int i = 0; i < 2 * SENDERS && taken < (size_t)SENDERS * LINES; i++) {
-        parts_work(&parts);
+        receiver_work(&parts.receiver);
         assert_true(parts.lines <= taken + 2 * LINES); /* from one that was there, and a new one */
         taken = parts.lines;
     }
@@ -313,7 +313,7 @@ PREPARED(running_steps_are_bounded)
     for (int i = 0; i < PARTS_RUNNING + 10; i++) {
         snprintf(name, sizeof name, "17.%d", i);
         forward_begin(&forward, name);
-        parts_work(&parts);
+        receiver_work(&parts.receiver);
     }
     take_all();
     assert_int_equal(parts.running_count, PARTS_RUNNING);
