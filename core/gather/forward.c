@@ -8,6 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/files.h"
 #include "channel/deadline.h"
 
 #define PATIENCE_US 300000 /* for one connection */
@@ -69,9 +70,7 @@ static int forward_pass_on(const struct forward *forward, const struct dispatch 
     int fd = forward_is_open(forward) ? socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0) : -1;
     int result = fd < 0 ? -1 : forward_deliver(fd, forward, dispatch);
 
-    if (fd >= 0) {
-        close(fd);
-    }
+    folder_close(fd);
     return result;
 }
 

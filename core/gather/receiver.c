@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/files.h"
 #include "channel/deadline.h"
 
 /* --- senders -------------------------------------------------------------------------------- */
@@ -182,10 +183,8 @@ static int sender_parse(struct sender *sender, struct delivery *delivery)
 /* Its messages stay until sender_end(). */
 static void sender_close(struct sender *sender)
 {
-    if (sender->fd >= 0) {
-        close(sender->fd);
-        sender->fd = -1;
-    }
+    folder_close(sender->fd);
+    sender->fd = -1;
 }
 
 static void sender_end(struct sender *sender)

@@ -61,17 +61,6 @@ bool cgroups_find(struct cgroups *groups, const char *node)
     return false;
 }
 
-/* @return the text's length; -1 */
-static ssize_t cgroups_read(int folder, const char *name, char text[TEXT_SIZE])
-{
-    int file = openat(folder, name, O_RDONLY | O_CLOEXEC);
-    ssize_t size = file < 0 ? -1 : read(file, text, TEXT_SIZE - 1);
-
-    folder_close(file);
-    text[size > 0 ? size : 0] = '\0';
-    return size;
-}
-
 static uint64_t cgroups_cpu_ns(int folder, bool unified)
 {
     char text[TEXT_SIZE];
@@ -82,7 +71,9 @@ static uint64_t cgroups_cpu_ns(int folder, bool unified)
         return kernel_file_read_u64_at(folder, "cpuacct.usage", &cpu_ns) ? CGROUP_CPU_UNKNOWN
                                                                          : cpu_ns;
     }
-    found = cgroups_read(folder, "cpu.stat", text) > 0 ? strstr(text, "usage_usec ") : NULL;
+    found = kernel_file_read_word_at(folder, "cpu.stat", text, sizeof text) == 0
+                ? strstr(text, "usage_usec ") /* it is first */
+                : NULL;
     return found ? strtoull(found + strlen("usage_usec "), NULL, 10) * NS_PER_US
                  : CGROUP_CPU_UNKNOWN;
 }
@@ -165,7 +156,8 @@ double cgroups_cores(const struct cgroups *groups, const struct cgroup_step *ste
     snprintf(path, sizeof path, "%s%s", groups->cores, step->path);
     folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder >= 0 &&
-        cgroups_read(folder, groups->unified ? "cpuset.cpus.effective" : "cpuset.cpus", list) > 0) {
+        kernel_file_read_word_at(folder, groups->unified ? "cpuset.cpus.effective" : "cpuset.cpus",
+                                 list, sizeof list) == 0) {
         count = text_count_listed(list);
     }
     folder_close(folder);

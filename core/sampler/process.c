@@ -47,10 +47,8 @@ void log_open(const char *path, const char *name)
 
 static void disconnect(void)
 {
-    if (state.fd >= 0) {
-        close(state.fd);
-        state.fd = -1;
-    }
+    folder_close(state.fd);
+    state.fd = -1;
 }
 
 static int connect_as(int type)

@@ -226,9 +226,7 @@ static int look_at_node(struct scan *scan, int top, const char *node)
     } else if (folder >= 0) {
         result = look_at_folder(scan, folder, node);
     }
-    if (folder >= 0) {
-        close(folder);
-    }
+    folder_close(folder);
     return result;
 }
 
@@ -247,9 +245,7 @@ int apapi_live_scan(const char *dir, apapi_live_f look, void *context,
         result = look_at_node(&scan, top, names[i]->d_name);
     }
     free_names(names, count);
-    if (top >= 0) {
-        close(top);
-    }
+    folder_close(top);
     if (counts) {
         *counts = scan.counts;
     }
