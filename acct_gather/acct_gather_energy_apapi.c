@@ -9,7 +9,6 @@
 #include <math.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
 #include <slurm/spank.h>
@@ -21,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/thread.h"
 #include "channel/channel.h"
 #include "channel/deadline.h"
 #include "child.h"
@@ -48,8 +48,6 @@ void acct_gather_energy_p_conf_options(void *options, int *count);
 void acct_gather_energy_p_conf_set(int context, void *table);
 void acct_gather_energy_p_conf_values(void *list);
 
-#define NS_PER_S 1000000000
-
 const char plugin_name[] = "energy by APAPI's node sampler";
 const char plugin_type[] = "acct_gather_energy/apapi";
 const uint32_t plugin_version = SLURM_VERSION_NUMBER;
@@ -62,7 +60,6 @@ const uint32_t plugin_version = SLURM_VERSION_NUMBER;
  * slurmd, and ends with it.
  */
 
-#define STACK_BYTES ((size_t)262144)
 #define PAUSE_MS 100       /* the first one */
 #define PAUSE_MAX_MS 60000 /* the longest one */
 #define LIVED_MS 1000      /* who lived as long did not end at once */
@@ -175,22 +172,6 @@ static void keeper_check_others(void)
     }
 }
 
-static int keeper_create_thread(void)
-{
-    pthread_attr_t attributes;
-    sigset_t all, before;
-    int error;
-
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&keeper.thread, &attributes, keeper_main, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return error;
-}
-
 static void keeper_start(const struct settings *settings)
 {
     int error;
@@ -203,7 +184,7 @@ static void keeper_start(const struct settings *settings)
     }
     keeper.settings = settings;
     keeper_check_others();
-    error = keeper.stop < 0 ? errno : keeper_create_thread();
+    error = keeper.stop < 0 || thread_start(&keeper.thread, keeper_main, NULL) ? errno : 0;
     keeper.runs = error == 0;
     if (error) {
         keeper_say(strerror(error));

@@ -41,8 +41,7 @@ void thread_condition(pthread_cond_t *changed)
 /* With an absolute time: FUTEX_WAIT has none. */
 void futex_wait(const uint32_t *word, uint32_t value, uint64_t deadline_ns)
 {
-    const struct timespec deadline = {.tv_sec = (time_t)(deadline_ns / NS_PER_S),
-                                      .tv_nsec = (long)(deadline_ns % NS_PER_S)};
+    const struct timespec deadline = thread_deadline(deadline_ns);
 
     syscall(SYS_futex, word, FUTEX_WAIT_BITSET, value, &deadline, NULL, FUTEX_BITSET_MATCH_ANY);
 }

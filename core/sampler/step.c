@@ -307,24 +307,11 @@ static void *task_run(void *argument)
     return NULL;
 }
 
-/* The thread is detached: the process may end before the disk responds. */
-static int task_start_thread(struct task *task)
-{
-    pthread_attr_t attributes;
-    pthread_t thread;
-    int code;
-
-    if (pthread_attr_init(&attributes)) {
-        return -1;
-    }
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    code = pthread_create(&thread, &attributes, task_run, task);
-    pthread_attr_destroy(&attributes);
-    return code ? -1 : 0;
-}
-
+/* The process may end before the disk responds. */
 void task_start(struct task *task, void (*work)(void *context), void *context)
 {
+    pthread_t thread;
+
     if (!task->started) {
         pthread_mutex_init(&task->mutex, NULL);
         thread_condition(&task->changed);
@@ -333,8 +320,10 @@ void task_start(struct task *task, void (*work)(void *context), void *context)
     task->context = context;
     task->started = true;
     task->done = false;
-    if (task_start_thread(task)) {
+    if (thread_start(&thread, task_run, task)) {
         task_run(task);
+    } else {
+        pthread_detach(thread);
     }
 }
 
