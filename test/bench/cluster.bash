@@ -15,7 +15,6 @@ begin() { # OPTION STANDARD QUICK SIM-OPTIONS WORD...
         case $1 in
         "$option") number=$2; shift ;;
         --quick) number=$quick ;;
-        --install) install=$(cd "$2" && pwd); shift ;;
         -h | --help) usage; exit 0 ;;
         *) usage >&2; exit 2 ;;
         esac

@@ -11,7 +11,6 @@
 
 #define NODES 10000
 #define QUICK_NODES 100
-#define RUNS 5
 #define PARSED 100 /* records */
 #define LIMIT 1.1  /* times jansson, which only reads the same JSON */
 #define LIMIT_MIB 64
@@ -20,16 +19,17 @@
 static struct message message;
 
 /* The node's message; its length goes to `size`. */
-static char *make_delivery(unsigned node, unsigned nodes, size_t *size)
+static char *make_delivery(FILE *records, unsigned node, unsigned nodes, size_t *size)
 {
-    char *line = bench_record_line(&(struct bench_record){4711, 1000, node, nodes});
-    char *text = NULL;
-    int length =
-        asprintf(&text, HOST_TOKEN " record node%05u node[00000-%05u]\n%s", node, nodes - 1, line);
+    char *line = NULL, *text = NULL;
+    size_t room = 0;
+    int length = getline(&line, &room, records) < 0
+                     ? -1
+                     : asprintf(&text, HOST_TOKEN " record n%u n[0-%u]\n%s", node, nodes - 1, line);
 
     free(line);
     if (length < 0) {
-        bench_die("no memory");
+        bench_die("no record");
     }
     *size = (size_t)length;
     return text;
@@ -57,6 +57,7 @@ static void send_one(const struct sockaddr_in *address, const char *text, size_t
 /* The nodes, in a process of their own: makes everything, waits for the word, sends it. */
 static void be_the_nodes(const struct sockaddr_in *address, unsigned nodes, int channel)
 {
+    FILE *records = bench_open_records(nodes, true);
     char **texts = calloc(nodes, sizeof(char *));
     size_t *sizes = calloc(nodes, sizeof(size_t));
     char word = 0;
@@ -66,8 +67,9 @@ static void be_the_nodes(const struct sockaddr_in *address, unsigned nodes, int 
         bench_die("no memory");
     }
     for (unsigned i = 0; i < nodes; i++) {
-        texts[i] = make_delivery(i, nodes, &sizes[i]);
+        texts[i] = make_delivery(records, i, nodes, &sizes[i]);
     }
+    pclose(records);
     if (write(channel, &word, 1) != 1 || read(channel, &word, 1) != 1) {
         _exit(EXIT_FAILURE);
     }
@@ -104,31 +106,39 @@ static void check_report(const char *report, unsigned nodes)
     }
 }
 
-struct cost {
-    double report_ms, memory_mib;
+struct collecting {
+    unsigned nodes;
+    double memory_mib; /* most of all runs */
 };
 
-/* @return how long jansson reads the records of `nodes` nodes [ms] */
-static double run_jansson(unsigned nodes)
+/* @return how long jansson reads the records of the nodes [ms] */
+static double run_jansson(void *context)
 {
-    char *line = bench_record_line(&(struct bench_record){4711, 1000, 0, nodes});
+    const struct collecting *collecting = context;
+    FILE *records = bench_open_records(1, true);
+    size_t size;
+    char *text = make_delivery(records, 0, 1, &size), *line = strchr(text, '\n') + 1;
     uint64_t start_ns = clock_monotonic_ns();
 
     for (unsigned i = 0; i < PARSED; i++) {
         bench_read_json(line, strlen(line));
     }
-    free(line);
-    return (double)(clock_monotonic_ns() - start_ns) / 1e6 / PARSED * nodes;
+    start_ns = clock_monotonic_ns() - start_ns;
+    free(text);
+    pclose(records);
+    return (double)start_ns / 1e6 / PARSED * collecting->nodes;
 }
 
-static struct cost run(unsigned nodes)
+/* @return from the last record to the report [ms] */
+static double run_collect(void *context)
 {
-    struct sockaddr_in address;
     static char program[] = BENCH_COLLECT;
+    struct collecting *collecting = context;
+    unsigned nodes = collecting->nodes;
+    struct sockaddr_in address;
     int listener = host_listen(&address), nodes_channel[2], channel, status;
     pid_t sender, collector;
     struct rusage usage;
-    struct cost cost;
     uint64_t end_ns = 0;
     char word;
 
@@ -154,54 +164,28 @@ static struct cost run(unsigned nodes)
     if (message_receive(channel, &message, clock_monotonic_ns() + PATIENCE_NS)) {
         bench_die("apapi-collect gives no report");
     }
-    cost.report_ms = (double)(clock_monotonic_ns() - end_ns) / 1e6;
+    end_ns = clock_monotonic_ns() - end_ns;
     check_report(message_text(&message), nodes);
     waitpid(sender, &status, 0);
     wait4(collector, &status, 0, &usage);
-    cost.memory_mib = (double)usage.ru_maxrss / 1024;
+    collecting->memory_mib = fmax(collecting->memory_mib, (double)usage.ru_maxrss / 1024);
     close(channel);
     close(nodes_channel[0]);
-    return cost;
+    return (double)end_ns / 1e6;
 }
 
-static void add_row(struct bench_table *table, const char *what, unsigned nodes,
-                    struct bench_row row)
+static double run_memory(void *context)
 {
-    row.relation = row.yardstick != 0 ? BENCH_YARDSTICK : BENCH_ADDED;
-    row.value = row.added = row.ours;
-    if (row.yardstick != 0) {
-        bench_row_measure(&row);
-    }
-    snprintf(row.what, sizeof row.what, "%s, %u nodes", what, nodes);
-    bench_table_add(table, row);
+    return ((const struct collecting *)context)->memory_mib;
 }
 
-static int by_time(const void *left, const void *right)
-{
-    const struct cost *a = left, *b = right;
-
-    return a->report_ms < b->report_ms ? -1 : a->report_ms > b->report_ms;
-}
-
-/* The median of the times, the most of the memory. */
 void bench_collect(struct bench_table *table)
 {
-    unsigned nodes = table->quick ? QUICK_NODES : NODES;
-    size_t runs = table->quick ? 1 : RUNS;
-    struct cost costs[RUNS];
-    double memory_mib = 0, yardstick_ms = 0;
+    struct collecting collecting = {.nodes = table->quick ? QUICK_NODES : NODES};
 
-    for (size_t i = 0; i < runs; i++) {
-        costs[i] = run(nodes);
-        yardstick_ms += run_jansson(nodes) / (double)runs;
-        memory_mib = fmax(memory_mib, costs[i].memory_mib);
-    }
-    qsort(costs, runs, sizeof *costs, by_time);
-    add_row(table, "srun's report", nodes,
-            (struct bench_row){.unit = "ms",
-                               .limit = LIMIT,
-                               .ours = costs[runs / 2].report_ms,
-                               .yardstick = yardstick_ms});
-    add_row(table, "memory of apapi-collect", nodes,
-            (struct bench_row){.unit = "MiB", .limit = LIMIT_MIB, .ours = memory_mib});
+    bench_compare(table, (struct bench_row){"srun's report, 10000 nodes", "ms", 5, 1, LIMIT},
+                  &collecting, run_collect, NULL, run_jansson);
+    bench_compare(
+        table, (struct bench_row){"memory of apapi-collect, 10000 nodes", "MiB", 1, 1, LIMIT_MIB},
+        &collecting, run_memory, NULL, NULL);
 }

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* apapi-bench: what APAPI costs, as ratios to the least that could do the same, in one run. */
+#include <fcntl.h>
 #include <math.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/clock.h"
@@ -13,71 +17,68 @@
 
 #define PAIRS_MAX 256
 #define YARDSTICK_MIN 1e-9 /* a yardstick below the noise: the row is above every limit */
-#define RULE_COLUMNS 99
 
+/* The values get sorted. */
 static double median(double *values, size_t count)
 {
     qsort(values, count, sizeof *values, compare_double);
     return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
-void bench_row_measure(struct bench_row *row)
+/* A cell of a figure and its kind: "1.07 x", "2.31 ms"; empty where there is no limit. */
+static const char *format(char text[32], double value, const char *kind)
 {
-    row->value = row->added / fmax(row->yardstick, YARDSTICK_MIN);
+    *text = '\0';
+    if (value != 0) {
+        snprintf(text, 32, "%.2f %s", value, kind);
+    }
+    return text;
 }
 
-struct bench_row *bench_table_add(struct bench_table *table, struct bench_row row)
+/* At most 100 columns. */
+static void print(const char *what, const char *ours, const char *bare, const char *yardstick,
+                  const char *unit, const char *ratio, const char *limit, const char *ok)
 {
-    if (table->count == ROWS_MAX) {
-        bench_die("the table is full");
-    }
-    table->rows[table->count] = row;
-    return &table->rows[table->count++];
+    printf("%-44s %8s %8s %8s %-4s %9s %7s  %s\n", what, ours, bare, yardstick, unit, ratio, limit,
+           ok);
 }
 
-struct bench_row *bench_compare(struct bench_table *table, struct bench_row about,
-                                struct bench_side ours, struct bench_side bare,
-                                struct bench_side yardstick)
+void bench_compare(struct bench_table *table, struct bench_row row, void *context,
+                   bench_side_f ours, bench_side_f bare, bench_side_f yardstick)
 {
-    struct bench_row *row = bench_table_add(table, about);
-    double our_costs[PAIRS_MAX], bare_costs[PAIRS_MAX], yardsticks[PAIRS_MAX];
-    double values[PAIRS_MAX], added[PAIRS_MAX];
-    size_t pairs = table->quick ? row->quick_pairs : row->pairs;
+    double our_costs[PAIRS_MAX], bare_costs[PAIRS_MAX], yardsticks[PAIRS_MAX], values[PAIRS_MAX];
+    size_t pairs = table->quick ? row.quick_pairs : row.pairs;
+    const char *kind = yardstick ? "y" : bare ? "x" : row.unit;
+    double value, limit = table->quick ? 0 : row.limit; /* a few pairs are too rough */
+    char texts[5][32];
 
-    ours.run(ours.context); /* caches, page faults and lazy binding are excluded */
-    bare.run(bare.context);
-    if (yardstick.run) {
-        yardstick.run(yardstick.context);
-        row->relation = BENCH_YARDSTICK;
-    }
-    for (size_t i = 0; i < pairs && i < PAIRS_MAX; i++) {
+    for (size_t i = 0; i <= pairs && i < PAIRS_MAX; i++) {
+        size_t at = i ? i - 1 : 0; /* without the first: caches, page faults and lazy binding */
         bool ours_first = i % 2;
 
         if (ours_first) {
-            our_costs[i] = ours.run(ours.context);
+            our_costs[at] = ours(context);
         }
-        bare_costs[i] = bare.run(bare.context);
+        bare_costs[at] = bare ? bare(context) : 0;
         if (!ours_first) {
-            our_costs[i] = ours.run(ours.context);
+            our_costs[at] = ours(context);
         }
-        yardsticks[i] = yardstick.run ? yardstick.run(yardstick.context) : 0;
-        added[i] = our_costs[i] - bare_costs[i];
-        values[i] = row->relation == BENCH_RATIO ? our_costs[i] / bare_costs[i] : added[i];
+        yardsticks[at] = yardstick ? yardstick(context) : 0;
+        values[at] =
+            bare && !yardstick ? our_costs[at] / bare_costs[at] : our_costs[at] - bare_costs[at];
     }
-    row->ours = median(our_costs, pairs);
-    row->bare = median(bare_costs, pairs);
-    row->value = median(values, pairs);
-    row->added = median(added, pairs);
-    row->yardstick = median(yardsticks, pairs);
-    if (yardstick.run) {
-        bench_row_measure(row);
+    value = median(values, pairs);
+    if (yardstick) {
+        value /= fmax(median(yardsticks, pairs), YARDSTICK_MIN);
     }
-    return row;
-}
-
-static bool within_limit(const struct bench_row *row)
-{
-    return row->limit == 0 || row->value <= row->limit;
+    table->excess |= limit != 0 && value > limit;
+    print(row.what, format(texts[0], median(our_costs, pairs), ""),
+          format(texts[1], median(bare_costs, pairs), ""),
+          format(texts[2], median(yardsticks, pairs), ""), row.unit, format(texts[3], value, kind),
+          format(texts[4], limit, kind),
+          limit == 0       ? ""
+          : value <= limit ? "yes"
+                           : "NO");
 }
 
 void bench_sleep(uint64_t ns, int flags)
@@ -88,84 +89,38 @@ void bench_sleep(uint64_t ns, int flags)
     clock_nanosleep(CLOCK_MONOTONIC, flags, &time, NULL);
 }
 
+double bench_spawn(char *const argv[], struct rusage *usage)
+{
+    posix_spawn_file_actions_t silent;
+    uint64_t start_ns;
+    int status;
+    pid_t pid;
+
+    posix_spawn_file_actions_init(&silent);
+    posix_spawn_file_actions_addopen(&silent, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&silent, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    start_ns = clock_monotonic_ns();
+    if (posix_spawnp(&pid, argv[0], &silent, NULL, argv, environ) ||
+        wait4(pid, &status, 0, usage) != pid || status != 0) {
+        bench_die(argv[0]);
+    }
+    posix_spawn_file_actions_destroy(&silent);
+    return (double)(clock_monotonic_ns() - start_ns) / 1e6;
+}
+
 void bench_die(const char *what)
 {
     fprintf(stderr, "apapi-bench: %s\n", what);
     exit(EXIT_FAILURE);
 }
 
-/* "1.07 x", "+2.31 ms", "1.07 y" */
-static void format_relation(const struct bench_row *row, double value, char text[32])
-{
-    if (row->relation == BENCH_ADDED) {
-        snprintf(text, 32, "%+.2f %s", value, row->unit);
-    } else {
-        snprintf(text, 32, "%.2f %c", value, row->relation == BENCH_RATIO ? 'x' : 'y');
-    }
-}
-
-static void print_row(const struct bench_row *row)
-{
-    char relation[32], limit[32] = "", yardstick[32] = "";
-
-    format_relation(row, row->value, relation);
-    if (row->limit != 0) {
-        format_relation(row, row->limit, limit);
-    }
-    if (row->yardstick != 0) {
-        snprintf(yardstick, sizeof yardstick, "%.2f", row->yardstick);
-    }
-    printf("%-44s %8.2f %8.2f %8s %-4s %9s %7s  %s\n", row->what, row->ours, row->bare, yardstick,
-           row->unit, relation, limit,
-           row->limit == 0     ? ""
-           : within_limit(row) ? "yes"
-                               : "NO");
-}
-
-/* At most 100 columns. */
-static void print_table(const struct bench_table *table)
-{
-    printf("%-44s %8s %8s %8s %-4s %9s %7s  %s\n", "what", "ours", "bare", "yardst.", "unit",
-           "ratio", "limit", "ok");
-    for (int i = 0; i < RULE_COLUMNS; i++) {
-        putchar('-');
-    }
-    putchar('\n');
-    for (size_t i = 0; i < table->count; i++) {
-        print_row(&table->rows[i]);
-    }
-}
-
-/* Say on standard error which rows are above their limits. @return whether there are any. */
-static bool report_excess(const struct bench_table *table)
-{
-    bool excess = false;
-
-    for (size_t i = 0; i < table->count; i++) {
-        const struct bench_row *row = &table->rows[i];
-        char relation[32], limit[32];
-
-        if (!within_limit(row)) {
-            excess = true;
-            format_relation(row, row->value, relation);
-            format_relation(row, row->limit, limit);
-            fprintf(stderr, "apapi-bench: %s: %s, limit %s\n", row->what, relation, limit);
-        }
-    }
-    return excess;
-}
-
 static const struct part {
     const char *name;
     bench_part_f run;
 } parts[] = {
-    {"tick", bench_tick},       {"overflow", bench_overflow}, {"session", bench_session},
-    {"period", bench_period},   {"startup", bench_startup},
-#if WITH_PAPI
-    {"papi", bench_papi},
-#endif
-    {"collect", bench_collect}, {"records", bench_records},   {"live", bench_live},
-    {"regions", bench_regions}, {"observe", bench_observe},
+    {"tick", bench_tick},       {"limits", bench_limits},   {"session", bench_session},
+    {"period", bench_period},   {"startup", bench_startup}, {"collect", bench_collect},
+    {"records", bench_records}, {"regions", bench_regions}, {"observe", bench_observe},
 };
 
 static struct options {
@@ -176,7 +131,7 @@ static const struct option_row rows[] = {
     {0, "quick", NULL,
      "a few seconds: shows that it works; the figures are rough, there is no\n--check",
      TO_FLAG(struct options, quick)},
-    {0, "check", NULL, "end with status 1 if a figure is above its limit, and say which",
+    {0, "check", NULL, "end with status 1 if a figure is above its limit",
      TO_FLAG(struct options, check)},
     {0}};
 
@@ -185,19 +140,19 @@ static const struct option_table usage = {
     .head = "usage: apapi-bench [--quick] [--check] [PART...]\n"
             "Compare what APAPI costs with the least that could do the same, in turns, and print\n"
             "the medians. Takes three minutes.\n",
-    .foot = "Parts: tick overflow session period startup papi collect records\n"
-            "live regions observe; without any: all of them.\n",
+    .foot = "Parts: tick limits session period startup collect records regions\n"
+            "observe; without any: all of them.\n",
     .column = 16,
     .rows = rows};
 
-static const struct part *find_part(const char *name)
+static bool is_part(const char *name)
 {
     for (size_t i = 0; i < COUNT_OF(parts); i++) {
         if (strcmp(parts[i].name, name) == 0) {
-            return &parts[i];
+            return true;
         }
     }
-    return NULL;
+    return false;
 }
 
 int main(int argc, char **argv)
@@ -213,21 +168,22 @@ int main(int argc, char **argv)
         return USAGE_ERROR;
     }
     for (int i = optind; i < argc; i++) {
-        if (!find_part(argv[i])) {
+        if (!is_part(argv[i])) {
             fprintf(stderr, "apapi-bench: no part is called '%s'\n", argv[i]);
             return USAGE_ERROR;
         }
     }
     table.quick = options.quick;
-    for (int i = optind; i < argc; i++) {
-        find_part(argv[i])->run(&table);
+    print("what", "ours", "bare", "yardst.", "unit", "ratio", "limit", "ok");
+    for (size_t i = 0; i < COUNT_OF(parts); i++) {
+        bool wanted = optind == argc;
+
+        for (int k = optind; k < argc; k++) {
+            wanted |= strcmp(parts[i].name, argv[k]) == 0;
+        }
+        if (wanted) {
+            parts[i].run(&table);
+        }
     }
-    for (size_t i = 0; i < COUNT_OF(parts) && optind == argc; i++) {
-        parts[i].run(&table);
-    }
-    for (size_t i = 0; table.quick && i < table.count; i++) {
-        table.rows[i].limit = 0; /* the figures are too rough */
-    }
-    print_table(&table);
-    return options.check && report_excess(&table) ? EXIT_FAILURE : EXIT_SUCCESS;
+    return options.check && table.excess ? EXIT_FAILURE : EXIT_SUCCESS;
 }

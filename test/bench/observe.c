@@ -93,14 +93,6 @@ static double run_sums(void *unused)
     return (double)(clock_monotonic_ns() - start_ns) / PASSES / 1e3;
 }
 
-static double run_clock(void *unused)
-{
-    uint64_t start_ns = clock_monotonic_ns();
-
-    (void)unused;
-    return (double)(clock_monotonic_ns() - start_ns) / 1e3;
-}
-
 static void bench_observe_begin(void)
 {
     struct observed *program = calloc(1, sizeof *program);
@@ -127,15 +119,10 @@ static void bench_observe_begin(void)
 
 void bench_observe(struct bench_table *table)
 {
-    const struct bench_row row = {.what = "tick with 64 regions of 32 threads",
-                                  .unit = "us",
-                                  .pairs = 101,
-                                  .quick_pairs = 5,
-                                  .limit = LIMIT};
-
     bench_observe_begin();
-    bench_compare(table, row, (struct bench_side){run_readings, NULL},
-                  (struct bench_side){run_clock, NULL}, (struct bench_side){run_sums, NULL});
+    bench_compare(table,
+                  (struct bench_row){"tick with 64 regions of 32 threads", "us", 101, 5, LIMIT},
+                  NULL, run_readings, NULL, run_sums);
     observe_destroy(observer);
     free(program_page);
 }

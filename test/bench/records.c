@@ -1,38 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The cost of finding records, and of reading whole ones: decoding, `apapi report`, `apapi show
- * -f`.
+/* The cost of finding records, and of reading whole ones: decoding, `apapi report`, `apapi show`.
  */
-#include <fcntl.h>
 #include <jansson.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "apapi/record.h"
 #include "apapi/scan.h"
-#include "base/array.h"
 #include "base/clock.h"
 #include "bench/bench.h"
 
 #define RECORDS 10000
 #define QUICK_RECORDS 100
 #define DECODED 1000 /* at once */
-#define PAIRS .pairs = 15, .quick_pairs = 3
-#define NODES 100
-#define USERS 200
+#define PAIRS 15, 3
+#define NODES 100 /* of jobs of one */
 #define MB 1e6
-#define DECODE_RATIO_LIMIT 0.3
-#define REPORT_LIMIT 0.25 /* times jansson, which only reads the same JSON */
+/* Times jansson, which only reads the same JSON. */
+#define DECODE_LIMIT 0.3
+#define REPORT_LIMIT 0.25
 #define MERGE_LIMIT 1.1
-#define SCAN_LIMIT 2.8 /* times what one would write first */
+#define SCAN_LIMIT 4 /* times finding the lines */
 #define CHUNK 262144
-#define HEAD_MAX 512
 #define NO_JOB 20000
+
+static char table_form[] = "--format=table", merged_form[] = "--format=merged";
 
 /* Lines in memory, and operations on them. */
 struct pile {
@@ -46,9 +41,27 @@ struct pile {
     size_t found;
 };
 
-/* Of one step on `count` nodes, or of as many jobs. */
+FILE *bench_open_records(size_t count, bool one_step)
+{
+    size_t nodes = one_step ? count : 1;
+    char command[512];
+    FILE *lines;
+
+    /* the records of a job and of its step are as many as there are nodes */
+    snprintf(command, sizeof command, "'" BENCH_RECORDS "' - %zu %zu %zu %zu %zu", count, count,
+             one_step ? nodes : NODES, nodes, nodes);
+    lines = popen(command, "r");
+    if (!lines) {
+        bench_die(command);
+    }
+    return lines;
+}
+
 static void pile_create(struct pile *pile, size_t count, bool one_step)
 {
+    FILE *records = bench_open_records(count, one_step);
+    char *line = NULL;
+    size_t room = 0;
     FILE *file;
 
     pile->fd = memfd_create("apapi-bench", 0);
@@ -56,13 +69,12 @@ static void pile_create(struct pile *pile, size_t count, bool one_step)
     if (!file) {
         bench_die("memfd_create");
     }
-    for (unsigned i = 0; i < count; i++) {
-        const struct bench_record of_step = {1, 1000, i, (unsigned)count};
-        const struct bench_record of_job = {i + 1, 1000 + i % USERS, i % NODES, 1};
-        char *line = bench_record_line(one_step ? &of_step : &of_job);
-
-        fprintf(file, "%s\n", line);
-        free(line);
+    while (getline(&line, &room, records) > 0) {
+        fputs(line, file);
+    }
+    free(line);
+    if (pclose(records)) {
+        bench_die("make_records");
     }
     pile->count = count;
     pile->size = (size_t)ftell(file);
@@ -131,86 +143,41 @@ static double ms_of(const struct timeval *time)
     return (double)time->tv_sec * 1e3 + (double)time->tv_usec / 1e3;
 }
 
-/* @return CPU time [ms]: one thread, so that of the clock on a machine that has nothing else to do
- */
-static double run_program(const struct pile *pile)
+/* @return CPU time [ms] */
+static double run_program(void *context)
 {
-    posix_spawn_file_actions_t actions;
+    const struct pile *pile = context;
     struct rusage usage;
-    int status;
-    pid_t pid;
 
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    if (posix_spawn(&pid, pile->argv[0], &actions, NULL, pile->argv, environ) ||
-        wait4(pid, &status, 0, &usage) != pid || status != 0) {
-        bench_die("apapi does not run");
-    }
-    posix_spawn_file_actions_destroy(&actions);
+    bench_spawn(pile->argv, &usage);
     return ms_of(&usage.ru_utime) + ms_of(&usage.ru_stime);
 }
 
-static double run_report(void *context)
+static double run_program_mb(void *context)
 {
-    const struct pile *pile = context;
-
-    return run_program(pile) * 1e3 / pile->megabytes;
-}
-
-static double run_merge(void *context)
-{
-    return run_program(context);
-}
-
-/* The least that could read the records: find the lines, look at each byte. */
-static double run_bare(void *context)
-{
-    static volatile unsigned sum;
-    const struct pile *pile = context;
-    uint64_t start_ns = clock_thread_cpu_ns();
-    const char *line = pile->text, *newline;
-
-    for (; (newline = memchr(line, '\n', pile->size - (size_t)(line - pile->text)));
-         line = newline + 1) {
-        unsigned of_line = 0;
-
-        for (const char *at = line; at < newline; at++) {
-            of_line += (unsigned char)*at;
-        }
-        sum += of_line;
-    }
-    return (double)(clock_thread_cpu_ns() - start_ns) / 1e3 / pile->megabytes;
-}
-
-static double run_bare_ms(void *context)
-{
-    return run_bare(context) * ((const struct pile *)context)->megabytes / 1e3;
+    return run_program(context) * 1e3 / ((const struct pile *)context)->megabytes;
 }
 
 static void add_report(struct bench_table *table, struct pile *pile)
 {
     static char apapi[] = BENCH_APAPI, command[] = "report", by[] = "--by=user";
     char *const argv[] = {apapi, command, by, pile->path, NULL};
-    struct bench_row row = {
-        .what = "report --by user, CPU time of one MB", .unit = "us", PAIRS, .limit = REPORT_LIMIT};
 
     pile->argv = argv;
-    bench_compare(table, row, (struct bench_side){run_report, pile},
-                  (struct bench_side){run_bare, pile}, (struct bench_side){run_jansson, pile});
+    bench_compare(
+        table,
+        (struct bench_row){"report --by user, CPU time of one MB", "us", PAIRS, REPORT_LIMIT}, pile,
+        run_program_mb, NULL, run_jansson);
 }
 
-static void add_merge(struct bench_table *table, struct pile *pile, const char *form)
+static void add_merge(struct bench_table *table, struct pile *pile, const char *what, char *form)
 {
-    static char apapi[] = BENCH_APAPI, command[] = "show", option[32];
-    char *const argv[] = {apapi, command, option, pile->path, NULL};
-    struct bench_row row = {.unit = "ms", PAIRS, .limit = MERGE_LIMIT};
+    static char apapi[] = BENCH_APAPI, command[] = "show";
+    char *const argv[] = {apapi, command, form, pile->path, NULL};
 
     pile->argv = argv;
-    snprintf(option, sizeof option, "--format=%s", form);
-    snprintf(row.what, sizeof row.what, "apapi show -f %s, CPU time, %zu nodes", form, pile->count);
-    bench_compare(table, row, (struct bench_side){run_merge, pile},
-                  (struct bench_side){run_bare_ms, pile},
-                  (struct bench_side){run_jansson_ms, pile});
+    bench_compare(table, (struct bench_row){what, "ms", PAIRS, MERGE_LIMIT}, pile, run_program,
+                  NULL, run_jansson_ms);
 }
 
 /* --- a job's records among many others: against counting the lines -----------------------------
@@ -262,88 +229,22 @@ static double run_count(void *context)
     return us_per_mb(pile, start_ns);
 }
 
-/* Is the line of this job or partition, or of this time? */
-static bool plain_line(char *head)
-{
-    int year, month, day, hour, minute, second;
-    bool found = false;
-    char *rest = NULL;
-
-    for (char *field = strtok_r(head, ",", &rest); field; field = strtok_r(NULL, ",", &rest)) {
-        if (strncmp(field, "\"job\":", 6) == 0) {
-            found |= strtol(field + 6, NULL, 10) == NO_JOB;
-        } else if (strncmp(field, "\"partition\":", 12) == 0) {
-            found |= strcmp(field + 12, "\"debug\"") == 0;
-        } else if (strncmp(field, "\"start\":", 8) == 0) {
-            found |= sscanf(field + 8, "\"%d-%d-%dT%d:%d:%d", &year, &month, &day, &hour, &minute,
-                            &second) == 6 &&
-                     year < 2000;
-        }
-    }
-    return found;
-}
-
-/* @return what run_count() does not take of it */
-static double run_plain(void *context)
-{
-    static char chunk[CHUNK];
-    struct pile *pile = context;
-    uint64_t start_ns = clock_thread_cpu_ns();
-    char head[HEAD_MAX];
-    ssize_t got;
-
-    lseek(pile->fd, 0, SEEK_SET);
-    while ((got = read(pile->fd, chunk, sizeof chunk)) > 0) {
-        const char *at = chunk;
-
-        for (const char *end; (end = memchr(at, '\n', (size_t)(chunk + got - at))); at = end + 1) {
-            size_t size = (size_t)(end - at) < sizeof head ? (size_t)(end - at) : sizeof head - 1;
-
-            memcpy(head, at, size);
-            head[size] = '\0';
-            pile->found += plain_line(head);
-        }
-    }
-    return us_per_mb(pile, start_ns) - run_count(context);
-}
-
-static void add_scans(struct bench_table *table, struct pile *pile)
-{
-    static const uint32_t job = NO_JOB;
-    static const struct {
-        const char *what;
-        struct apapi_scan_filter filter;
-    } cases[] = {
-        {"records by job, one MB of others", {.jobs = &job, .job_count = 1}},
-        {"records by partition, one MB of others", {.partition = "debug"}},
-        {"records by time, one MB of others", {.to_unix_ns = 1}},
-    };
-
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct bench_row row = {.unit = "us", .pairs = 31, .quick_pairs = 3, .limit = SCAN_LIMIT};
-
-        snprintf(row.what, sizeof row.what, "%s", cases[i].what);
-        pile->filter = cases[i].filter;
-        bench_compare(table, row, (struct bench_side){run_scan, pile},
-                      (struct bench_side){run_count, pile}, (struct bench_side){run_plain, pile});
-    }
-}
-
 void bench_records(struct bench_table *table)
 {
-    struct bench_row decoding = {.what = "decoding, one MB of records; bare: jansson",
-                                 .unit = "us",
-                                 PAIRS,
-                                 .limit = DECODE_RATIO_LIMIT};
+    static const uint32_t job = NO_JOB;
     size_t count = table->quick ? QUICK_RECORDS : RECORDS;
-    struct pile jobs = {0}, step = {0};
+    struct pile jobs = {.filter = {.jobs = &job, .job_count = 1}}, step = {0};
 
     pile_create(&jobs, count, false);
     pile_create(&step, count, true);
-    bench_compare(table, decoding, (struct bench_side){run_decode, &jobs},
-                  (struct bench_side){run_jansson, &jobs}, BENCH_NO_YARDSTICK);
-    add_scans(table, &jobs);
+    bench_compare(
+        table,
+        (struct bench_row){"decoding, one MB of records; bare: jansson", "us", PAIRS, DECODE_LIMIT},
+        &jobs, run_decode, run_jansson, NULL);
+    bench_compare(table,
+                  (struct bench_row){"records by job, one MB of others", "us", PAIRS, SCAN_LIMIT},
+                  &jobs, run_scan, run_count, NULL);
     add_report(table, &jobs);
-    add_merge(table, &step, "table");
-    add_merge(table, &step, "merged");
+    add_merge(table, &step, "apapi show -f table, CPU time, 10000 nodes", table_form);
+    add_merge(table, &step, "apapi show -f merged, CPU time, 10000 nodes", merged_form);
 }

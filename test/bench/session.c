@@ -121,11 +121,7 @@ void bench_session(struct bench_table *table)
     const struct apapi_intervals intervals = {.default_ns = CPU_INTERVAL_NS};
     const struct apapi_session_config config = {
         .components = "rapl", .sources = "sysfs", .intervals = &intervals};
-    const struct bench_row row = {.what = "CPU time at 1000 Hz, 8 events",
-                                  .unit = "us/s",
-                                  .pairs = 151,
-                                  .quick_pairs = 5,
-                                  .limit = CPU_LIMIT};
+    const struct bench_row row = {"CPU time at 1000 Hz, 8 events", "us/s", 151, 5, CPU_LIMIT};
     struct running running = {.length_ns = CPU_LENGTH_NS / (table->quick ? 2 : 1),
                               .interval_ns = CPU_INTERVAL_NS};
 
@@ -134,8 +130,7 @@ void bench_session(struct bench_table *table)
     if (!running.session) {
         bench_die("no session");
     }
-    bench_compare(table, row, (struct bench_side){run_session, &running},
-                  (struct bench_side){run_bare_loop, &running}, BENCH_NO_YARDSTICK);
+    bench_compare(table, row, &running, run_session, run_bare_loop, NULL);
     apapi_session_destroy(running.session);
     bench_meters_destroy(&running.meters);
 }
@@ -173,11 +168,8 @@ static double spread_of_bare_loop(void *running)
 
 void bench_period(struct bench_table *table)
 {
-    const struct bench_row row = {.what = "spread of the period at 5 ms, 8 events",
-                                  .unit = "us",
-                                  .pairs = 251,
-                                  .quick_pairs = 3,
-                                  .limit = SPREAD_LIMIT};
+    const struct bench_row row = {"spread of the period at 5 ms, 8 events", "us", 251, 3,
+                                  SPREAD_LIMIT};
     struct running running = {.length_ns = SPREAD_LENGTH_NS, .interval_ns = SPREAD_INTERVAL_NS};
 
     bench_meters_create(&running.meters, EVENTS);
@@ -187,8 +179,7 @@ void bench_period(struct bench_table *table)
     }
     bench_meters_open(&running.meters, running.sampling->components, SPREAD_INTERVAL_NS);
     running.sampling->common.on_sample = stamp;
-    bench_compare(table, row, (struct bench_side){spread_of_sampling, &running},
-                  (struct bench_side){spread_of_bare_loop, &running}, BENCH_NO_YARDSTICK);
+    bench_compare(table, row, &running, spread_of_sampling, spread_of_bare_loop, NULL);
     sampling_end(running.sampling);
     bench_meters_destroy(&running.meters);
 }
