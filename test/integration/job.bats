@@ -183,3 +183,9 @@ submit_two_components() { # CMD
     run as_alice salloc --quiet -N1 sh -c 'srun --apapi=rapl sleep 0.2; srun --apapi=rapl sleep 0.2'
     [[ $status -eq 0 && $(grep -c '^apapi:' <<<"$output") -eq 2 ]]
 }
+
+@test "job_total=off: no table of the job" {
+    plugstack job_total=off
+    run submit 'srun sleep 0.3; env' -N2 --apapi=rapl
+    [[ $status -eq 0 && $(grep -c '^apapi:' <<<"$output") -eq 2 && $output != *SLURM_APAPI_JOB* ]]
+}
