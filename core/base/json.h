@@ -124,7 +124,7 @@ static inline const struct tree_node *tree_each(const struct tree_node *node,
 /* --- writing -------------------------------------------------------------------------------- */
 
 /**
- * A JSON text as it is written. All zero, except `out` and `indent`, before the first value. What
+ * A JSON text as it is written, in one line. All zero, except `out`, before the first value. What
  * fails (no memory) is remembered: calls after it do nothing, and json_flush() or json_take() says
  * so. One thread at a time.
  *
@@ -139,9 +139,8 @@ static inline const struct tree_node *tree_each(const struct tree_node *node,
  *     failed = json_flush(&json);                            -> {"node":"n1","joules":[12.5]}
  */
 struct json_writer {
-    FILE *out;       /* gets the text in portions; NULL: the text stays in memory */
-    unsigned indent; /* spaces for each level, each value in a line; 0: all in one line */
-    char *text;      /* with a NUL at `size`; NULL: nothing yet */
+    FILE *out;  /* gets the text in portions; NULL: the text stays in memory */
+    char *text; /* with a NUL at `size`; NULL: nothing yet */
     size_t size, room;
     unsigned depth;   /* of open arrays and objects, at most TREE_DEPTH_MAX */
     uint64_t arrays;  /* a bit for each level: it is an array */

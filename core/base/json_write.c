@@ -38,19 +38,6 @@ static void json_put_bytes(struct json_writer *json, const char *bytes, size_t s
     }
 }
 
-static void put_line_break(struct json_writer *json)
-{
-    size_t spaces = (size_t)json->indent * json->depth;
-    char *to = json->indent ? json_reserve(json, spaces + 1) : NULL;
-
-    if (to) {
-        *to = '\n';
-        memset(to + 1, ' ', spaces);
-        to[spaces + 1] = '\0';
-        json->size += spaces + 1;
-    }
-}
-
 /* --- texts ---------------------------------------------------------------------------------- */
 
 /* @return number of printable bytes written to `to`, at most 12 */
@@ -108,18 +95,15 @@ static void put_quoted(struct json_writer *json, const char *text)
 
 /* --- arrays and objects --------------------------------------------------------------------- */
 
-/* Comma, line and key before a value. */
+/* Comma and key before a value. */
 static void json_lead(struct json_writer *json, const char *key)
 {
     if (json->begun) {
         json_put_bytes(json, ",", 1);
     }
-    if (json->depth > 0) {
-        put_line_break(json);
-    }
     if (key) {
         put_quoted(json, key);
-        json_put_bytes(json, json->indent ? ": " : ":", json->indent ? 2 : 1);
+        json_put_bytes(json, ":", 1);
     }
     json->begun = json->depth > 0;
 }
@@ -167,9 +151,6 @@ void json_end(struct json_writer *json)
         return;
     }
     json->depth--;
-    if (json->begun) {
-        put_line_break(json);
-    }
     json_put_bytes(json, json->arrays >> json->depth & 1 ? "]" : "}", 1);
     json->begun = json->depth > 0;
     if (json->size > PORTION) {
@@ -306,7 +287,7 @@ static struct json_writer json_ended(struct json_writer *json)
 {
     const struct json_writer ended = *json;
 
-    *json = (struct json_writer){.out = ended.out, .indent = ended.indent};
+    *json = (struct json_writer){.out = ended.out};
     return ended;
 }
 

@@ -318,7 +318,7 @@ int state_load(struct state *state, const char *dir, const char *name, int64_t f
     int fd = state_open(dir, name, O_RDONLY, &absent, err);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 
-    *state = (struct state){.since_ns = first_ns, .json = {.indent = 1}};
+    *state = (struct state){.since_ns = first_ns};
     json_begin_object(&state->json, NULL);
     json_put_integer(&state->json, "apapi_sync", VERSION);
     json_begin_object(&state->json, "files");
