@@ -94,4 +94,24 @@ static inline const char *in_base(const char *name)
     return path;
 }
 
+/** A file in it, to be freed. */
+static inline char *read_file(const char *path)
+{
+    FILE *file = fopen(in_base(path), "r");
+    char *text = calloc(1, 4 << 20);
+
+    assert_non_null(file);
+    assert_non_null(text);
+    assert_true(fread(text, 1, (4 << 20) - 1, file) < (4 << 20) - 1);
+    fclose(file);
+    return text;
+}
+
+static inline void assert_file(const char *path, const char *expected)
+{
+    FREED char *text = read_file(path);
+
+    assert_string_equal(text, expected);
+}
+
 #endif

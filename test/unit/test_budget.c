@@ -29,9 +29,8 @@ TEST(good_texts)
         struct apapi_error err = {""};
         char actions[64];
 
-        if (limit_parse_budget(good[i].text, &budget, &err)) {
-            fail_msg("'%s': %s", good[i].text, err.text);
-        }
+        fail_if(limit_parse_budget(good[i].text, &budget, &err), "'%s': %s", good[i].text,
+                err.text);
         assert_string_equal(budget.text, good[i].kept);
         assert_string_equal(budget.meter, "total");
         assert_true(budget.scope == LIMIT_STEP && budget.condition == APAPI_OVERFLOW_TOTAL);
@@ -70,10 +69,9 @@ TEST(bad_texts_show_the_place)
         assert_int_equal(limit_parse_budget(bad[i].text, &budget, &err), -1);
         assert_true(errno == EINVAL || errno == ERANGE);
         assert_float_equal(budget.amount, 7, 0); /* not touched */
-        if (!strstr(err.text, bad[i].says) || !strrchr(err.text, '\n') ||
-            strcmp(strrchr(err.text, '\n') + 1, bad[i].place) != 0) {
-            fail_msg("'%s': %s", bad[i].text, err.text);
-        }
+        fail_if(!strstr(err.text, bad[i].says) || !strrchr(err.text, '\n') ||
+                    strcmp(strrchr(err.text, '\n') + 1, bad[i].place) != 0,
+                "'%s': %s", bad[i].text, err.text);
     }
 }
 

@@ -236,14 +236,11 @@ static void compare_uncertainties(uint64_t seed, uint64_t interval_ns)
     assert_int_equal(count[0], count[1]);
     assert_true(end_j[0] > 0.01 && (interval_ns > RUN_NS || within_j[0][count[0] - 1] > 0.01));
     for (size_t i = 1; i <= count[0]; i++) {
-        if (fabs(within_j[0][i] - within_j[1][i]) > SAME_J) {
-            fail_msg("seed %d: reading %zu: %g J, %g J", (int)seed, i, within_j[0][i],
-                     within_j[1][i]);
-        }
+        fail_if(fabs(within_j[0][i] - within_j[1][i]) > SAME_J, "seed %d: reading %zu: %g J, %g J",
+                (int)seed, i, within_j[0][i], within_j[1][i]);
     }
-    if (fabs(end_j[0] - end_j[1]) > SAME_J) {
-        fail_msg("seed %d: %g J, %g J at the end", (int)seed, end_j[0], end_j[1]);
-    }
+    fail_if(fabs(end_j[0] - end_j[1]) > SAME_J, "seed %d: %g J, %g J at the end", (int)seed,
+            end_j[0], end_j[1]);
 }
 
 TEST(the_uncertainty_tells_nothing_finer)

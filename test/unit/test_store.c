@@ -20,25 +20,6 @@ static void make_store(void)
     snprintf(store, sizeof(store), "%s/acct", base);
 }
 
-static char *read_file(const char *path)
-{
-    FILE *file = fopen(in_base(path), "r");
-    char *text = calloc(1, 4 << 20);
-
-    assert_non_null(file);
-    assert_non_null(text);
-    assert_true(fread(text, 1, (4 << 20) - 1, file) < (4 << 20) - 1);
-    fclose(file);
-    return text;
-}
-
-static void assert_file(const char *path, const char *expected)
-{
-    FREED char *text = read_file(path);
-
-    assert_string_equal(text, expected);
-}
-
 /* Commands in the base folder. */
 static bool shell(const char *commands)
 {

@@ -7,9 +7,7 @@ static void assert_parsed(const char *text, struct limit *limit)
 {
     struct apapi_error err = {""};
 
-    if (limit_parse(text, limit, &err)) {
-        fail_msg("'%s': %s", text, err.text);
-    }
+    fail_if(limit_parse(text, limit, &err), "'%s': %s", text, err.text);
 }
 
 /* "SCOPE METER CONDITION AMOUNT UNIT +- HYSTERESIS for SECONDS: ACTIONS; COMMAND". */
@@ -121,10 +119,9 @@ TEST(errors_mark_the_place)
         struct apapi_error err = {""};
         const char *shown, *caret;
 
-        if (limit_parse(bad[i].text, &got, &err) != -1 || errno != bad[i].code ||
-            strcmp(got.text, "untouched") != 0 || !strstr(err.text, bad[i].said)) {
-            fail_msg("'%s': errno %d, '%s'", bad[i].text, errno, err.text);
-        }
+        fail_if(limit_parse(bad[i].text, &got, &err) != -1 || errno != bad[i].code ||
+                    strcmp(got.text, "untouched") != 0 || !strstr(err.text, bad[i].said),
+                "'%s': errno %d, '%s'", bad[i].text, errno, err.text);
         shown = strchr(err.text, '\n');
         caret = shown ? strchr(shown + 1, '\n') : NULL;
         assert_non_null(caret);
@@ -193,12 +190,11 @@ TEST(units_and_conditions_of_kinds)
 
         assert_parsed(of_kinds[i].text, &got);
         result = limit_check_kind(&got, of_kinds[i].kind, &err);
-        if (result != (of_kinds[i].said ? -1 : 0) ||
-            (of_kinds[i].said &&
-             (!strstr(err.text, of_kinds[i].said) ||
-              strncmp(marked_part(&err), of_kinds[i].marked, strlen(of_kinds[i].marked)) != 0))) {
-            fail_msg("'%s', kind %d: %s", of_kinds[i].text, (int)of_kinds[i].kind, err.text);
-        }
+        fail_if(result != (of_kinds[i].said ? -1 : 0) ||
+                    (of_kinds[i].said && (!strstr(err.text, of_kinds[i].said) ||
+                                          strncmp(marked_part(&err), of_kinds[i].marked,
+                                                  strlen(of_kinds[i].marked)) != 0)),
+                "'%s', kind %d: %s", of_kinds[i].text, (int)of_kinds[i].kind, err.text);
     }
 }
 

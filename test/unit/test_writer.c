@@ -36,8 +36,6 @@ static int write_text(const char *name, const char *text, struct apapi_error *er
 TEST(a_file_is_the_users)
 {
     struct stat file;
-    char text[16] = "";
-    FILE *stream;
 
     user.umask = 027;
     assert_int_equal(write_text(path, "hello\n", NULL), 0);
@@ -45,11 +43,7 @@ TEST(a_file_is_the_users)
     assert_int_equal(file.st_uid, user.uid);
     assert_int_equal(file.st_gid, user.gid);
     assert_int_equal(file.st_mode & 0777, 0640);
-    stream = fopen(path, "r");
-    assert_non_null(stream);
-    assert_non_null(fgets(text, sizeof text, stream));
-    assert_string_equal(text, "hello\n");
-    fclose(stream);
+    assert_file("file", "hello\n");
 }
 
 static void refused(const char *name, const char *hint)
