@@ -370,7 +370,7 @@ connected_to_postgres() { [[ $(psql_apapi "select count(*) from pg_stat_activity
         read -ra list <<<"$words"
         later &
         run -0 script -qec "'$apapi' $words a b c" /dev/null
-        [[ $output =~ $'\r['#{12}'.'{12}']  50 %, 2 records, '[0-9]+'/s, '[0-9]+' s left'$'\e[K'.*$'\r\e[K' ]]
+        [[ $output =~ $'\r['#{12}'.'{12}']  50 %, 2 records, '[0-9]+'/s, '[0-9]+:[0-9]{2}' left'$'\e[K'.*$'\r\e[K' ]]
         later &
         complains 0 '' "$apapi" "${list[@]}" a b c
         run -0 script -qec "'$apapi' $words a c" /dev/null

@@ -26,30 +26,19 @@
 
 static const struct section_check {
     const char *section, *key, *help;
-    enum {
-        WATTS_FORM,
-        TEXT_FORM,
-        WORD_FORM,
-        SECONDS_FORM,
-        LIBRARY_FORM,
-        SECRET_FORM,
-        RATE_FORM,
-        BUDGET_FORM,
-        ACTION_FORM
-    } form;
+    enum { WATTS, TEXT, WORD, SECONDS, LIBRARY, SECRET, RATE, BUDGET, BUDGET_ACTION } form;
     const char *words; /* separated by ", " */
     unsigned min, max;
 } checks[] = {
-#define WATTS WATTS_FORM, NULL, 0, 0
-#define TEXT(size) TEXT_FORM, NULL, 0, (size)
-#define WORD(list) WORD_FORM, (list), 0, 0
-#define SECONDS(from, to) SECONDS_FORM, NULL, (from), (to)
-#define LIBRARY LIBRARY_FORM, NULL, 0, 0
-#define SECRET SECRET_FORM, NULL, 0, 0
-#define RATE RATE_FORM, NULL, 0, 0
-#define BUDGET BUDGET_FORM, NULL, 0, 0
-#define BUDGET_ACTION ACTION_FORM, NULL, 0, 0
-#define CONFIG_SECTION_KEY(section, key, check, help) {#section, #key, help, check},
+#define TEXT(size) TEXT, .max = (size)
+#define WORD(list) WORD, .words = (list)
+#define SECONDS(from, to) SECONDS, .min = (from), .max = (to)
+/* `check` is several members. */
+#define CONFIG_SECTION_KEY(name, its_key, check, text)                                             \
+    {.section = #name,                                                                             \
+     .key = #its_key,                                                                              \
+     .help = (text),                                                                               \
+     .form = check}, // NOLINT(bugprone-macro-parentheses)
 #include "config/sections.def"
 #undef CONFIG_SECTION_KEY
 };
@@ -77,21 +66,21 @@ static int check_value(const struct section_check *check, const char *value,
     uint64_t ns;
 
     switch (check->form) {
-    case WATTS_FORM:
+    case WATTS:
         return *value && value[strspn(value, "0123456789.eE+-")] == '\0' &&
                        real_number_parse(value, &number) == 0 && !*number.rest &&
                        number.value >= 0 && number.value <= MAX_W
                    ? 0
                    : apapi_fail(err, EINVAL, "expected watts, from 0 to %.0f", MAX_W);
-    case TEXT_FORM:
+    case TEXT:
         return strlen(value) <= check->max
                    ? 0
                    : apapi_fail(err, EINVAL, "longer than %u characters", check->max);
-    case WORD_FORM:
+    case WORD:
         return *value && config_names_have(check->words, value)
                    ? 0
                    : apapi_fail(err, EINVAL, "expected one of %s", check->words);
-    case SECONDS_FORM:
+    case SECONDS:
         if (apapi_duration_parse(value, &ns, err)) {
             return -1;
         }
@@ -99,19 +88,19 @@ static int check_value(const struct section_check *check, const char *value,
                    ? 0
                    : apapi_fail(err, ERANGE, "expected a time from %us to %us", check->min,
                                 check->max);
-    case LIBRARY_FORM: /* a name without a folder is searched like a system library */
+    case LIBRARY: /* a name without a folder is searched like a system library */
         return !strchr(value, '/') || stat(value, &file) == 0
                    ? 0
                    : apapi_fail(err, errno, "%s on this machine", strerror(errno));
-    case SECRET_FORM:
+    case SECRET:
         return check_secret(value, err);
-    case RATE_FORM:
+    case RATE:
         return rates_check(check->key, value, err);
-    case BUDGET_FORM:
-    case ACTION_FORM:
+    case BUDGET:
+    case BUDGET_ACTION:
         break;
     }
-    return limit_site_check(value, check->form == ACTION_FORM, err);
+    return limit_site_check(value, check->form == BUDGET_ACTION, err);
 }
 
 static void check_setting(const struct config *config, const struct config_setting *setting,

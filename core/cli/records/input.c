@@ -113,13 +113,9 @@ static void progress_draw(const struct progress *progress, uint64_t now_ns)
     fprintf(stderr, "%zu records, %.0f/s", progress->records,
             (double)progress->records / elapsed_s);
     if (progress->total > progress->known && share > 0) {
-        double left_s = elapsed_s / share - elapsed_s;
-        double unit_s = left_s < 100 ? 1 : left_s < 6000 ? 60 : 3600;
+        double left_s = ceil(elapsed_s / share - elapsed_s);
 
-        fprintf(stderr, ", %.0f %s left", ceil(left_s / unit_s),
-                unit_s < 60     ? "s"
-                : unit_s < 3600 ? "min"
-                                : "h");
+        fprintf(stderr, ", %.0f:%02.0f left", floor(left_s / 60), fmod(left_s, 60));
     }
     fputs("\033[K", stderr);
 }
