@@ -34,43 +34,32 @@ static inline int compare_double(const void *left, const void *right)
 
 /**
  * Make room for `more` elements. The size of a full array is doubled.
- * @param array  NULL if *room is 0
+ * @param array  address of the pointer to it, NULL if *room is 0; it may move
  * @param count  elements in use
  * @param more   > 0
  * @param room   allocated elements
  * @param size   of an element [bytes]
- * @return the array, which may have moved; NULL with errno ENOMEM: nothing has changed.
+ * @return 0; -1 with errno ENOMEM: nothing has changed.
  */
-static inline void *array_reserve(void *array, size_t count, size_t more, size_t *room, size_t size)
+static inline int array_extend(void *array, size_t count, size_t more, size_t *room, size_t size)
 {
     size_t wanted = *room ? 2 * *room : ARRAY_ROOM_FIRST;
-    void *grown;
+    void *old, *grown;
 
     if (more <= *room - count) {
-        return array;
+        return 0;
     }
     if (*room > SIZE_MAX / 2 || more > SIZE_MAX / 2) {
         errno = ENOMEM;
-        return NULL;
+        return -1;
     }
     wanted = wanted - count < more ? count + more : wanted;
-    grown = reallocarray(array, wanted, size);
-    if (grown) {
-        *room = wanted;
-    }
-    return grown;
-}
-
-/** The same for the array that the pointer at `array` points to. 0; -1 with errno ENOMEM. */
-static inline int array_extend(void *array, size_t count, size_t more, size_t *room, size_t size)
-{
-    void *old, *grown;
-
     memcpy(&old, array, sizeof old);
-    grown = array_reserve(old, count, more, room, size);
+    grown = reallocarray(old, wanted, size);
     if (!grown) {
         return -1;
     }
+    *room = wanted;
     memcpy(array, &grown, sizeof grown);
     return 0; // cppcheck-suppress memleak; the array owns it
 }

@@ -183,7 +183,6 @@ void json_put_count(struct json_writer *json, const char *key, uint64_t count);
 void json_put_moment(struct json_writer *json, const char *key, int64_t unix_ns);
 
 void json_put_flag(struct json_writer *json, const char *key, bool value);
-void json_put_null(struct json_writer *json, const char *key);
 
 /** Something that is no JSON, as it stands, between texts: a newline. */
 void json_put_between(struct json_writer *json, const char *text);

@@ -234,7 +234,7 @@ void json_put_number(struct json_writer *json, const char *key, double value, in
 
     if (!isfinite(value)) {
         if (!key) {
-            json_put_null(json, key);
+            json_put_word(json, key, "null");
         }
         return;
     }
@@ -274,11 +274,6 @@ void json_put_moment(struct json_writer *json, const char *key, int64_t unix_ns)
 void json_put_flag(struct json_writer *json, const char *key, bool value)
 {
     json_put_word(json, key, value ? "true" : "false");
-}
-
-void json_put_null(struct json_writer *json, const char *key)
-{
-    json_put_word(json, key, "null");
 }
 
 /* --- the whole ------------------------------------------------------------------------------ */

@@ -51,7 +51,7 @@ uint32_t pool_put(struct pool *pool, const char *text);
 
 /**
  * The same, and the array that the pointer at `array` points to has an element of that number:
- * zeros with a new text. @param room, size  see array_reserve()
+ * zeros with a new text. @param room, size  see array_extend()
  */
 uint32_t pool_put_row(struct pool *pool, const char *text, void *array, size_t *room, size_t size);
 

@@ -359,7 +359,7 @@ static void write_energies(struct json_writer *json, const struct apapi_timeline
             json_put_integer(json, NULL, until - written);
             written = until;
         } else {
-            json_put_null(json, NULL);
+            json_put_number(json, NULL, NAN, JSON_EXACT); /* null */
         }
     }
     json_end(json);

@@ -310,7 +310,6 @@ static void put_each(struct json_writer *json)
     json_end_or_drop(json);
     json_put_moment(json, "t", 1700000000000000001);
     json_put_flag(json, "f", false);
-    json_put_null(json, "n");
     json_end(json);
     json_end(json);
 }
@@ -322,12 +321,10 @@ TEST(levels_are_as_jansson_writes_them)
     json_t *tree;
 
     put_each(&json);
-    json_put_between(&json, "\n");
     text = json_take(&json);
     tree = json_loads(text, 0, NULL);
     assert_non_null(tree);
     expected = json_dumps(tree, JSON_COMPACT);
-    text[strlen(text) - 1] = '\0';
     assert_string_equal(text, expected);
     json_decref(tree);
 }
