@@ -98,7 +98,8 @@ rows() { # EXPRESSION [OPTION...]
     step 17 n1 2024-03-05T00:00:00Z 86400 48000
     step 17 n1 2024-03-05T00:00:00Z 86400 48000
     step 17 n1 2024-03-05T00:00:00Z 40000 20000 '.complete = false'
-    run -0 rows '[.energy_j, .shares_j, .records, .closure_pct]'
+    tells 1 '*no node found*' audit -M c2
+    run -0 rows '[.energy_j, .shares_j, .records, .closure_pct]' -M c1,c2
     [ "$output" = '[86400,48000,1,100]' ]
 }
 

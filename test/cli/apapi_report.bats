@@ -61,6 +61,15 @@ apapi report: 92.2: no record of 1 of 2 nodes; there is one of n1" ]]
     complains 0 '*95.0: no record of 59 of 60 nodes: xA0,xB0,* and 8 more' report -j 95
 }
 
+@test "missing nodes of a step by the records of others, if every node has one" {
+    record 90 0 n1 0 100 200 '.nodes = 3'
+    record 90 0 n2 0 50 200 '.nodes = 3'
+    record 90 extern n2 0 100 100 '.nodes = 3'
+    complains 0 '*90.0: no record of 1 of 3 nodes; there is one of n\[1-2\]*90.extern: no record of 2 of 3 nodes; there is one of n2' report -j 90
+    record 90 extern n7 0 100 100 '.nodes = 3'
+    complains 0 '*90.0: no record of 1 of 3 nodes: n7*90.extern: no record of 1 of 3 nodes: n1' report -j 90
+}
+
 @test "a list of nodes that cannot be right names none" {
     # of another number of nodes than Slurm says, without one that has a record, of no one at all, and with one twice
     record 96 0 n1 0 100 200 '.nodes = 3 | .nodelist = "n[1-4]"'

@@ -44,6 +44,7 @@ report --by user,user|--by=user,user: user is listed twice
 report --by user,|--by=user,: valid are
 report --energy half|--energy=half: valid are node and share
 report --top 0|--top=0: not a number from 1 on
+report --db nonsense|--db: 'nonsense' is not a database: write sqlite:FILE, mysql://
 report --db sqlite:f file|--db cannot be combined with files or --acct-dir
 report --db sqlite:f --acct-dir d|--db cannot be combined with files or --acct-dir
 import|which database? --db names it, as sqlite:FILE
