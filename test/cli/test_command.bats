@@ -23,7 +23,7 @@ refuses() { # MESSAGE ARGUMENT...
     [[ $stderr == *' truth.bats '* ]]
     refuses "part unit has no 'test_nothing'; it has: test_a" test/unit/test_nothing.c
     refuses "part fuzz has no 'none'; it has: " fuzz/none
-    [[ $stderr == *' eventlist '* ]]
+    [[ $stderr == *' threshold'* ]]
     refuses "no test of cli/truth.bats has 'nothing like this' in its name; there are:" cli/truth.bats -f 'nothing like this'
     [[ $stderr == *'the table counts what went wrong'* ]]
     refuses "no test of unit has 'nothing like this' in its name" unit -f 'nothing like this'
