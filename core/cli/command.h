@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_CLI_COMMAND_H
 #define APAPI_CLI_COMMAND_H
+#include "apapi/interval.h"
 #include "apapi/scan.h"
 #include "base/json.h"
 #include "base/option_table.h"
@@ -69,5 +70,20 @@ void json_put_word(struct json_writer *json, const char *key, const char *text);
  * errors.
  */
 int json_finish(struct json_writer *json);
+
+#define WANTED_MAX 128
+
+/** The components that a command's words name, or all that can be named. */
+struct wanted {
+    bool named;
+    size_t count;
+    char names[WANTED_MAX][APAPI_COMPONENT_SIZE];
+};
+
+/**
+ * Parse "rapl" and "rapl:nvml"; without words: all components that can be named here.
+ * @return 0; -1 with errno EINVAL, ENOENT (an unknown name: `err` has the nearest).
+ */
+int wanted_parse(int count, char *const words[], struct wanted *wanted, struct apapi_error *err);
 
 #endif

@@ -31,7 +31,6 @@ enum { OID_INT8 = 20, OID_INT2 = 21, OID_INT4 = 23, OID_FLOAT8 = 701 };
     FUNCTION(PQprepare)                                                                            \
     FUNCTION(PQresultStatus)                                                                       \
     FUNCTION(PQsendQueryPrepared)                                                                  \
-    FUNCTION(PQsetNoticeProcessor)                                                                 \
     FUNCTION(PQsetSingleRowMode)                                                                   \
     FUNCTION(PQstatus)
 
@@ -94,13 +93,6 @@ static int db_postgres_exec(void *handle, const char *sql, struct apapi_error *e
                : db_postgres_fail(postgres, err);
 }
 
-/* "table exists already, skipping" */
-static void ignore_notice(void *context, const char *message)
-{
-    (void)context;
-    (void)message;
-}
-
 static int postgres_connect(struct postgres *postgres, const struct db_address *address,
                             bool writing, struct apapi_error *err)
 {
@@ -115,8 +107,10 @@ static int postgres_connect(struct postgres *postgres, const struct db_address *
     if (pq.PQstatus(postgres->connection) != CONNECTION_OK) {
         return db_postgres_fail(postgres, err);
     }
-    pq.PQsetNoticeProcessor(postgres->connection, ignore_notice, NULL);
-    return writing ? 0 : db_postgres_exec(postgres, "SET default_transaction_read_only = on", err);
+    return db_postgres_exec(postgres,
+                            writing ? "SET client_min_messages = warning" /* no "skipping" */
+                                    : "SET default_transaction_read_only = on",
+                            err);
 }
 
 static void *db_postgres_open(const struct db_address *address, bool writing,

@@ -23,7 +23,6 @@
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/doctor/evaluate.h"
-#include "cli/wanted.h"
 #include "config/config.h"
 #include "config/installed.h"
 #include "render/table.h"

@@ -14,7 +14,6 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/command.h"
-#include "cli/wanted.h"
 #include "record/fields.h"
 #include "render/table.h"
 
