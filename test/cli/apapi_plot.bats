@@ -83,7 +83,7 @@ assert d.tagName == "svg" and not d.getElementsByTagName("script") and len(d.get
     (($(grep -c '<path' "$BATS_TEST_TMPDIR/a.svg") > $(grep -c '<path' "$BATS_TEST_TMPDIR/b.svg")))
 }
 
-@test "a picture: a line for each node, at the height of its power" {
+@test "a picture: a line for each node, at the height of its power; of files and of a database, too" {
     record 18 0 n1 200 100 300
     record 18 0 n2 200 100 100
     plot 18 --by node -o "$BATS_TEST_TMPDIR/a.svg"
@@ -99,6 +99,11 @@ assert heights == [116.5, 245.5], heights
 texts = [text.firstChild.data for text in svg.getElementsByTagName("text")]
 assert texts.count("n1") == 1 and texts.count("n2") == 1 and texts.count("power [W]") == 1, texts
 EOF
+    "$apapi" import --db "sqlite:$BATS_TEST_TMPDIR/db" --acct-dir "$acct" >/dev/null
+    "$apapi" plot 18 --by node --db "sqlite:$BATS_TEST_TMPDIR/db" -o "$BATS_TEST_TMPDIR/b.svg"
+    "$apapi" plot -j 18 --by node -o "$BATS_TEST_TMPDIR/c.svg" "$acct"/*/*.jsonl
+    cmp "$BATS_TEST_TMPDIR/a.svg" "$BATS_TEST_TMPDIR/b.svg"
+    cmp "$BATS_TEST_TMPDIR/a.svg" "$BATS_TEST_TMPDIR/c.svg"
 }
 
 @test "a gap where a node that ran is not known; domains and their total" {

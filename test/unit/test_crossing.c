@@ -55,6 +55,25 @@ TEST(every_with_64_bits)
     assert_int_equal(crossing.count, 1);
 }
 
+/* Each limit of a watch counts from the values that it has had. */
+TEST(limits_of_the_same_values)
+{
+    struct limit_state late = {.mode = APAPI_OVERFLOW_TOTAL, .level = 15};
+
+    begin(APAPI_OVERFLOW_EVERY, 40);
+    assert_false(count_at(0, 0));
+    assert_false(count_at(1, 10));
+    limit_join(&watched, &late);
+    assert_true(limit_look(&watched, &(struct limit_value){20, START_NS + 2 * S, 0, false}));
+    assert_int_equal(threshold.crossing.count, 0);
+    assert_int_equal(late.crossing.count, 1);
+    assert_within(seconds(late.crossing.time_ns), 1.5, 1e-9);
+    assert_true(count_at(9, 90));
+    assert_int_equal(crossing.count, 2);
+    limit_leave(&watched, &threshold);
+    assert_false(limit_look(&watched, &(struct limit_value){180, START_NS + 18 * S, 0, false}));
+}
+
 /* Joules of a domain are counts times a scale that is no double; so is the level. */
 TEST(a_level_that_is_reached_but_for_rounding)
 {

@@ -139,6 +139,7 @@ static void measure(uint64_t seed, uint64_t interval_ns)
     stop_ns = sim.running->now_ns;
     assert_int_equal(apapi_session_stop(session, NULL), 0);
     assert_int_equal(apapi_session_measurement(session, &m, NULL), 0);
+    assert_int_equal(page.head.state, APAPI_LIVE_ENDED);
     apapi_session_destroy(session);
     assert_true(sim_clock_finish(&sim));
 }

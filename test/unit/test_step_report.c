@@ -417,7 +417,8 @@ REPORT(each_node_has_its_record_or_a_reason)
     write_report(CONFIG_JSON, &stream_step);
     assert_string_equal(text, "[\n]\n");
     give((struct given){.node = "n1", .components = ""});
-    give((struct given){.node = "n2", .components = ""});
+    give(
+        (struct given){.node = "n2", .components = "", .more = SHARE("cpu-time", "apart", 100, 2)});
     assert_int_equal(apapi_merge_absent(merge, "n3", "it, \"broke\""), 0);
     assert_int_equal(apapi_merge_absent(merge, "n4", ""), 0); /* no reason */
     write_report(CONFIG_JSON, &stream_step);
@@ -431,6 +432,8 @@ REPORT(each_node_has_its_record_or_a_reason)
     assert_ptr_equal(strstr(text, "step,node,row,name,domain,"), text);
     assert_contains(text, "\n17.0,n1,step,elapsed,,,s,83.4,");
     assert_contains(text, "\n17.0,n1,domain,package,package,energy,J,12400,,W,92,148.6,,181,");
+    assert_contains(text, "\n17.0,n2,share,package,package,cpu-time,J,100,2,");
+    assert_contains(text, "\n17.0,n2,share,total,,cpu-time,J,100,2,");
     assert_contains(text, "\n17.0,n3,absent,\"it, \"\"broke\"\"\",,,,,,");
     assert_true(step_report_needs_lines(CONFIG_JSON) && step_report_needs_lines(CONFIG_CSV));
     assert_false(step_report_needs_lines(CONFIG_MERGED) || step_report_needs_lines(CONFIG_TABLE));
