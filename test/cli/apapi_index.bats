@@ -5,6 +5,7 @@
 
 load report_common
 load public
+load ../eventually
 
 setup() {
     common_setup
@@ -53,6 +54,15 @@ rows() { sqlite3 "$index" "SELECT $1"; }
     [[ $(rows "parts from files where file = 'n1.jsonl' order by day limit 1") == 2 ]]
     record 20 0 n3 0 100 200
     same
+}
+
+@test "a terminal shows how far it has got, also with what the index gives" {
+    report -S 2026-01-01 --by user
+    sqlite3 "$index" 'begin exclusive' ".shell touch '$BATS_TEST_TMPDIR/locked'; sleep 2" commit &
+    eventually test -e "$BATS_TEST_TMPDIR/locked"
+    run -0 script -qec "'$apapi' report --acct-dir '$acct' -S 2026-01-01 --by user" /dev/null
+    [[ $output =~ ' records, '[0-9]+'/s, '[0-9]+:[0-9]{2}' left' ]]
+    wait
 }
 
 @test "a file that has shrunk, was replaced or removed, and a day that retention has taken" {

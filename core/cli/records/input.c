@@ -209,16 +209,15 @@ static bool input_begin_file(const struct apapi_scan_file *file, uint64_t *offse
     struct reading *reading = context;
     const struct records_sink *sink = reading->sink;
     int read = !sink->begin || sink->begin(reading->folder, file, offset, sink->context);
-    uint64_t skipped;
 
+    reading->left = file->size;
     if (reading->index) {
         read = reading->failed ? 0 : own_index_serve(reading->index, reading->scan, file, offset);
         reading->failed = read < 0 ? errno : reading->failed;
+    } else {
+        reading->progress.known += read > 0 ? *offset : file->size;
     }
-    skipped = read > 0 ? *offset : file->size;
-    reading->left = file->size;
-    reading->progress.known += skipped;
-    progress_add(&reading->progress, &reading->left, skipped, 0);
+    progress_add(&reading->progress, &reading->left, read > 0 ? *offset : file->size, 0);
     return read > 0;
 }
 
