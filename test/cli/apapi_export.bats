@@ -199,7 +199,7 @@ for family in families:
     "$apapi" export --prometheus -N n1 -S 2026-01-01
     tells 0 "*jobid='7'*" samples <metrics/apapi.prom
     rm -r acct # there has been no step yet
-    "$apapi" export --prometheus -N n1 -S 2026-01-01
+    "$apapi" export --prometheus= -N n1 -S 2026-01-01
     run ! grep 'jobid="7"' metrics/apapi.prom
 }
 

@@ -301,7 +301,7 @@ static int export_configured(struct export *export)
 
     export->spool_dir = export->spool_dir ? export->spool_dir : config->spool_dir;
     export->live_dir = export->live_dir ? export->live_dir : config->live_dir;
-    if (!export->file) {
+    if (!export->file || !*export->file) {
         if (!*config->prometheus_dir) {
             return command_refuse(COMMAND, "which file? Name it, or prometheus_dir in apapi.conf");
         }
@@ -323,7 +323,7 @@ int export_command(int argc, char **argv)
     if (status >= 0) {
         return status;
     }
-    if (argc - optind > (export.file ? 0 : 1)) {
+    if (argc - optind > (export.file && *export.file ? 0 : 1)) {
         return command_refuse(COMMAND, "one file; 'apapi help export' shows how");
     }
     if (optind < argc) {
