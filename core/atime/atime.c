@@ -79,8 +79,7 @@ static int set_intervals(void *target, const char *text, struct apapi_error *err
     return result;
 }
 
-/* They are parsed when all are known: what is wrong takes several lines. One too many is noticed.
- */
+/* They are parsed when all are known: a mistake takes several lines. One too many is noticed. */
 static int set_overflow(void *target, const char *text, struct apapi_error *err)
 {
     struct options *options = target;

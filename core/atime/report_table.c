@@ -238,8 +238,7 @@ static void table_region(const struct table *table, const struct report *report,
     table_part(table, report, part, label, method);
 }
 
-/* A row for each of those with the highest energy, and the figures of merit of one run, on average.
- */
+/* A row for each of those with the highest energy, and figures of merit of one run, on average. */
 static int table_regions(FILE *out, const struct report *report)
 {
     static const struct table_column columns[] = {

@@ -2,27 +2,38 @@
 #include "base/inflow.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/files.h"
 #include "base/shared_library.h"
 
 /* --- zlib ----------------------------------------------------------------------------------- */
 
 #define Z_OK 0
-#define Z_ERRNO (-1)
+#define Z_STREAM_END 1
 #define Z_MEM_ERROR (-4)
-#define Z_BUF_ERROR (-5)
+#define Z_NO_FLUSH 0
+#define GZIP_ONLY (15 + 16) /* window bits: the greatest window, a gzip header */
+#define ZLIB_INTERFACE "1"  /* only the first digit is compared */
+
+struct z_stream {
+    const unsigned char *next_in;
+    unsigned avail_in;
+    unsigned long total_in;
+    unsigned char *next_out;
+    unsigned avail_out;
+    unsigned long total_out;
+    const void *others[8]; /* of no use here */
+};
 
 static struct {
-    void *(*open)(int fd, const char *mode);
-    int (*read)(void *file, void *buffer, unsigned size);
-    const char *(*error)(void *file, int *code);
-    int (*close)(void *file);
+    int (*init)(struct z_stream *stream, int window_bits, const char *version, int size);
+    int (*inflate)(struct z_stream *stream, int flush);
+    int (*reset)(struct z_stream *stream);
+    int (*end)(struct z_stream *stream);
 } zlib;
 
 static pthread_once_t zlib_once = PTHREAD_ONCE_INIT;
@@ -30,10 +41,10 @@ static int zlib_missing;
 
 static void load_zlib(void)
 {
-    static const struct library_symbol symbols[] = {LIBRARY_SYMBOL("gzdopen", zlib, open),
-                                                    LIBRARY_SYMBOL("gzread", zlib, read),
-                                                    LIBRARY_SYMBOL("gzerror", zlib, error),
-                                                    LIBRARY_SYMBOL("gzclose", zlib, close),
+    static const struct library_symbol symbols[] = {LIBRARY_SYMBOL("inflateInit2_", zlib, init),
+                                                    LIBRARY_SYMBOL("inflate", zlib, inflate),
+                                                    LIBRARY_SYMBOL("inflateReset", zlib, reset),
+                                                    LIBRARY_SYMBOL("inflateEnd", zlib, end),
                                                     {NULL, 0}};
 
     zlib_missing = shared_library_load("libz.so.1", symbols, &zlib, NULL);
@@ -44,6 +55,13 @@ static void load_zlib(void)
 #define GZIP_MAGIC "\x1f\x8b"
 #define ZSTD_MAGIC "\x28\xb5\x2f\xfd"
 
+struct unpacker {
+    struct z_stream stream; /* next_in, avail_in: what was read and not returned */
+    bool packed;
+    bool whole; /* the present member: another one may follow, and nothing else */
+    unsigned char chunk[65536];
+};
+
 static int inflow_fail(struct inflow *inflow, int code, const char *problem)
 {
     inflow->problem = problem;
@@ -51,88 +69,95 @@ static int inflow_fail(struct inflow *inflow, int code, const char *problem)
     return -1;
 }
 
-/* The first bytes of a file, a pipe or a socket, which stay there. @return their number; -1 */
-static ssize_t inflow_peek(int fd, char *bytes, size_t size)
+/* @return as read(2) */
+static ssize_t read_chunk(struct inflow *inflow)
 {
-    off_t at = lseek(fd, 0, SEEK_CUR);
-    int copy[2];
-    ssize_t got;
+    struct unpacker *unpacker = inflow->unpacker;
+    ssize_t got = TEMP_FAILURE_RETRY(read(inflow->fd, unpacker->chunk, sizeof unpacker->chunk));
 
-    if (at >= 0) {
-        return pread(fd, bytes, size, at);
-    }
-    got = recv(fd, bytes, size, MSG_PEEK);
-    if (got < 0 && pipe2(copy, O_CLOEXEC) == 0) {
-        got = TEMP_FAILURE_RETRY(tee(fd, copy[1], size, 0)) > 0 ? read(copy[0], bytes, size) : 0;
-        close(copy[0]);
-        close(copy[1]);
-    }
+    unpacker->stream.next_in = unpacker->chunk;
+    unpacker->stream.avail_in = got > 0 ? (unsigned)got : 0;
     return got;
 }
 
 int inflow_begin(struct inflow *inflow, int fd, bool look)
 {
-    char magic[2] = "";
+    struct unpacker *unpacker = look ? calloc(1, sizeof *unpacker) : NULL;
+    ssize_t got;
 
     inflow_end(inflow);
     inflow->fd = fd;
-    if (look && inflow_peek(fd, magic, sizeof magic) < 0) {
+    inflow->unpacker = unpacker;
+    got = unpacker ? read_chunk(inflow) : 0;
+    if (got < 0 || (look && !unpacker)) {
         return -1;
     }
-    if (memcmp(magic, GZIP_MAGIC, sizeof magic) != 0) {
+    if (got >= 4 && memcmp(unpacker->chunk, ZSTD_MAGIC, 4) == 0) {
+        return inflow_fail(inflow, ENOTSUP, "it is compressed with zstd, and only gzip is read");
+    }
+    if (got < 2 || memcmp(unpacker->chunk, GZIP_MAGIC, 2) != 0) {
         return 0;
     }
     pthread_once(&zlib_once, load_zlib);
     if (zlib_missing) {
         return inflow_fail(inflow, ENOTSUP, "it is compressed, and libz.so.1 is not installed");
     }
-    fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    inflow->file = fd < 0 ? NULL : zlib.open(fd, "rb");
-    if (!inflow->file) {
-        folder_close(fd);
-        return inflow_fail(inflow, ENOMEM, NULL);
-    }
-    return 0;
+    unpacker->packed = true;
+    return zlib.init(&unpacker->stream, GZIP_ONLY, ZLIB_INTERFACE, sizeof unpacker->stream) == Z_OK
+               ? 0
+               : inflow_fail(inflow, ENOMEM, NULL);
 }
 
 static ssize_t unpack(struct inflow *inflow, void *buffer, size_t size)
 {
-    ssize_t got = zlib.read(inflow->file, buffer, (unsigned)size);
-    int code = Z_OK;
+    struct unpacker *unpacker = inflow->unpacker;
+    struct z_stream *stream = &unpacker->stream;
+    int result = Z_OK;
 
-    if (got <= 0) {
-        zlib.error(inflow->file, &code);
+    stream->next_out = buffer;
+    stream->avail_out = (unsigned)size;
+    while (result == Z_OK && stream->avail_out == size) {
+        /* output that is still to come needs input, too: a member's sums are after it */
+        ssize_t got = stream->avail_in > 0 ? 1 : read_chunk(inflow);
+
+        if (got < 0 || (got == 0 && unpacker->whole)) {
+            return got;
+        }
+        if (got == 0) {
+            return inflow_fail(inflow, EBADMSG, "it is compressed, and its end is missing");
+        }
+        result = zlib.inflate(stream, Z_NO_FLUSH);
+        unpacker->whole = result == Z_STREAM_END;
+        result = unpacker->whole ? zlib.reset(stream) : result;
     }
-    switch (code) {
-    case Z_OK:
-        return got;
-    case Z_ERRNO:
-        return -1;
-    case Z_MEM_ERROR:
-        return inflow_fail(inflow, ENOMEM, NULL);
-    case Z_BUF_ERROR:
-        return inflow_fail(inflow, EBADMSG, "it is compressed, and its end is missing");
-    default:
-        return inflow_fail(inflow, EBADMSG, "it is compressed, and damaged");
-    }
+    return stream->avail_out < size ? (ssize_t)(size - stream->avail_out)
+           : result == Z_MEM_ERROR  ? inflow_fail(inflow, ENOMEM, NULL)
+                                    : inflow_fail(inflow, EBADMSG, "it is compressed, and damaged");
 }
 
 ssize_t inflow_read(struct inflow *inflow, void *buffer, size_t size)
 {
-    ssize_t got = inflow->file ? unpack(inflow, buffer, size)
-                               : TEMP_FAILURE_RETRY(read(inflow->fd, buffer, size));
+    struct z_stream *stream = inflow->unpacker ? &inflow->unpacker->stream : NULL;
 
-    if (got >= 4 && memcmp(buffer, ZSTD_MAGIC, 4) == 0) {
-        return inflow_fail(inflow, ENOTSUP, "it is compressed with zstd, and only gzip is read");
+    if (stream && inflow->unpacker->packed) {
+        return unpack(inflow, buffer, size);
     }
-    return got;
+    if (!stream || stream->avail_in == 0) {
+        return TEMP_FAILURE_RETRY(read(inflow->fd, buffer, size));
+    }
+    size = stream->avail_in < size ? stream->avail_in : size;
+    memcpy(buffer, stream->next_in, size);
+    stream->next_in += size;
+    stream->avail_in -= (unsigned)size;
+    return (ssize_t)size;
 }
 
 void inflow_end(struct inflow *inflow)
 {
-    if (inflow->file) {
-        zlib.close(inflow->file);
+    if (inflow->unpacker && inflow->unpacker->packed) {
+        zlib.end(&inflow->unpacker->stream);
     }
+    free(inflow->unpacker);
     *inflow = (struct inflow){0};
 }
 

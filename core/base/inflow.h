@@ -13,18 +13,18 @@
 /** All zero before the first inflow_begin(). */
 struct inflow {
     int fd;
-    void *file;          /* of zlib; NULL: not compressed */
+    struct unpacker *unpacker; /* NULL: not compressed for sure */
     const char *problem; /* why inflow_read() failed with EBADMSG or ENOTSUP; static storage */
 };
 
 /**
  * Begin to read `fd` at its current position.
  * @param look  detect compression: `fd` is at the beginning of the file
- * @return 0; -1 with errno ENOMEM, ENOTSUP (zlib is missing), that of read(2).
+ * @return 0; -1 with errno ENOMEM, ENOTSUP (zlib is missing, or zstd), that of read(2).
  */
 int inflow_begin(struct inflow *inflow, int fd, bool look);
 
-/** As read(2); also -1 with EBADMSG (damaged data), ENOTSUP (zstd), ENOMEM. */
+/** As read(2); also -1 with EBADMSG (damaged data), ENOMEM. */
 ssize_t inflow_read(struct inflow *inflow, void *buffer, size_t size);
 
 /** Free what it owns. */

@@ -135,8 +135,7 @@ static bool choose_entry(const struct choosing *from, const struct apapi_listed 
     return matched || named;
 }
 
-/* @return 1: the list speaks of the component; 0: it does not, and nothing is chosen; -1: ENOMEM.
- */
+/* @return 1: the list speaks of the component; 0: it does not, and nothing is chosen; -1: ENOMEM */
 static int choose(const struct choosing *from, const struct apapi_eventlist *list,
                   struct apapi_selection *selection)
 {

@@ -160,8 +160,7 @@ static const char *sender_next_word(char **line)
     return word;
 }
 
-/* Split what a trusted sender has sent so far. @return -1: its first line is missing or malformed
- */
+/* Split what a trusted sender has sent so far. @return -1: no first line, or malformed */
 static int sender_parse(struct sender *sender, struct delivery *delivery)
 {
     char *line = sender->bytes;

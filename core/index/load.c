@@ -608,8 +608,7 @@ static int read_curves(struct db_load *load, const struct load_part *parts, size
     return 0;
 }
 
-/* Add up the records of a job and user. Slurm's values have precedence over the step's environment.
- */
+/* Add up the records of a job and user. Slurm's values precede those of the step's environment. */
 static int add_up_user(struct db_load *load, const struct load_part *parts, size_t count,
                        struct apapi_error *err)
 {
@@ -672,8 +671,7 @@ static void forget_parts(struct db_load *load)
     load->curves_lost = false;
 }
 
-/* --- jobs whose records are all in one transaction ----------------------------------------------
- */
+/* --- jobs whose records are all in one transaction ------------------------------------------- */
 
 /* Add up the records of one job, or note it, if the database has others of it. */
 static int settle_job(struct db_load *load, const struct load_part *parts, size_t count,
@@ -722,8 +720,7 @@ static int load_commit(struct db_load *load, struct apapi_error *err)
     return result ? -1 : db_exec(load->db, "COMMIT", err);
 }
 
-/* --- jobs with records in several transactions --------------------------------------------------
- */
+/* --- jobs with records in several transactions ----------------------------------------------- */
 
 static int add_line(struct db_load *load, const struct db_value *line)
 {

@@ -190,8 +190,7 @@ static void own_disconnect(struct own_index *index, bool removes)
     }
 }
 
-/* @return 1; 0: Slurm runs the command on a node, where none is kept; -1: there is no place for it
- */
+/* @return 1; 0: Slurm runs the command on a node, where none is kept; -1: it has no place */
 static int own_place(const char *path, char place[PATH_MAX], struct apapi_error *err)
 {
     const char *cache = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");

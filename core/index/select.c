@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads lines of a database. SQL only reduces their number: the selection is the same as for files.
- */
+/* Reads lines of a database. SQL only reduces their number: the selection is that of files. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

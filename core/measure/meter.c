@@ -547,8 +547,7 @@ static inline struct apapi_unshown take_unshown(struct apapi_meter *meter)
     return unshown;
 }
 
-/* A first reading, doubted or after a break: what it adds is lost, or does not continue anything.
- */
+/* A first reading, doubted or after a break: what it adds is lost, or continues nothing. */
 static inline enum apapi_meter_step add_counted(struct apapi_meter *meter, struct counted counted,
                                                 uint64_t now_ns, bool shown, double *energy_j)
 {

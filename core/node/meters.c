@@ -169,8 +169,7 @@ static bool sum_counts(const struct apapi_live_slot *slot, int domain, bool node
     return wanted && slot->flags & APAPI_LIVE_MEASURED && isfinite(slot->total);
 }
 
-/* Package, dram and gpu, or the node's own meter, at the time of the latest reading. NaN: unknown.
- */
+/* Package, dram and gpu, or the node's own meter, at the latest reading. NaN: unknown. */
 static void sum_domains(const struct apapi_live_slot domains[APAPI_LIVE_DOMAINS], bool node_meter,
                         struct apapi_live_slot *sum)
 {

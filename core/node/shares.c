@@ -246,8 +246,7 @@ static void hours_add(struct node_shares *shares, const struct share_totals *tot
         hour->steps = shares->count - shares->begun;
     }
     if (hours->before_ns > 0 && !reading->unseen) {
-        /* Counters do not go on over a boot: this alone is known of the time since the last line.
-         */
+        /* Counters do not go on over a boot: this alone is known of the time since the last line */
         int64_t day_ns = begin_ns - begin_ns % DAY_NS;
         int64_t start_ns = hours->before_ns > day_ns ? hours->before_ns : day_ns;
         int64_t boot_ns = clock_unix_ns() - (int64_t)clock_ns(CLOCK_BOOTTIME);

@@ -43,8 +43,7 @@ static uint32_t join_take_slot(void)
     return slot;
 }
 
-/* The slot is complete, and all of it has memory, before it is counted: the sampler reads no other.
- */
+/* The slot is complete, and all of it has memory, before it counts: the sampler reads no other. */
 static void join_publish(uint32_t number)
 {
     uint32_t *count = &program.page->head.thread_count;

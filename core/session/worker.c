@@ -251,8 +251,7 @@ static void worker_account(struct worker *worker, const struct worker_task *task
     if (!component->tried) {
         component_begin_early(component, task->when);
     }
-    /* one that was under way when the last was asked for: an own worker may need long for another
-     */
+    /* one under way when the last was asked for: an own worker may need long for another */
     component->finished = worker->last && component->tried && (task->asked || !worker->own);
     component->tried = true;
     if (component->finished) {

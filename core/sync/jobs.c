@@ -339,8 +339,7 @@ void state_free(struct state *state)
     *state = (struct state){0};
 }
 
-/* Files are asked for in the order in which they were noted: the next one is usually found first.
- */
+/* Files are asked for in the order in which they were noted: the next one is mostly found first. */
 uint64_t state_offset(struct state *state, const char *file)
 {
     const struct tree_node *files = state->files;

@@ -117,6 +117,8 @@ load report_common
     printf '\x1f\x8b\x08 no such thing' >n3.jsonl.gz
     complains 0 '*n3.jsonl.gz: it is compressed, and damaged*' cells energy -v
     tells 1 'apapi report: n3.jsonl.gz: it is compressed, and damaged' "$apapi" report n3.jsonl.gz
+    { gzip -c n1.jsonl && cat n1.jsonl; } >n3.jsonl.gz # these are records, too
+    complains 0 '*n3.jsonl.gz: it is compressed, and damaged*' cells energy -v
     printf '\x28\xb5\x2f\xfd\x04' >n3.jsonl.zst
     tells 1 'apapi report: n3.jsonl.zst: it is compressed with zstd, and only gzip is read' "$apapi" report n3.jsonl.zst
 }

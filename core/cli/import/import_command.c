@@ -85,8 +85,7 @@ static int take_hour(const struct hour *hour, void *context)
     return import->load ? db_load_hour(import->load, hour, &import->err) : 0;
 }
 
-/* The database knows how far the files of a folder were read, if all of their records were wanted.
- */
+/* The database knows how far files of a folder were read, if all of their records were wanted. */
 static void name_folder(struct import *import, const char *folder)
 {
     const struct query *query = &import->query;

@@ -349,8 +349,7 @@ static int step_take(const struct apapi_record *record, const char *line, size_t
     return 0;
 }
 
-/* Of each node the latest record counts, whatever the nodes' clocks say; of one start the longest.
- */
+/* Of each node the latest record counts, whatever its clock says; of one start the longest. */
 static int choose_latest(struct merging *merging, struct sum_entries *entries)
 {
     struct apapi_job_total total;

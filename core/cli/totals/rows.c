@@ -15,8 +15,7 @@
 #include "record/record.h"
 #include "sum/members.h"
 
-/* --- what the site says of a kWh ---------------------------------------------------------------
- */
+/* --- what the site says of a kWh ------------------------------------------------------------- */
 
 #define SECTION "report"
 
@@ -71,8 +70,7 @@ int rates_read(const struct config *config, struct rates *rates, struct apapi_er
     return 0;
 }
 
-/* --- a row in progress --------------------------------------------------------------------------
- */
+/* --- a row in progress ----------------------------------------------------------------------- */
 
 #define PCT 100
 #define J_PER_KWH 3.6e6
@@ -420,8 +418,7 @@ int report_ledger_sum(const struct report_ledger *ledger, uint32_t row_at,
 
 /* --- their order by a number ------------------------------------------------------------------ */
 
-/* Greatest first, unknown ones last, otherwise stable. @param values  of rows, by where they begin
- */
+/* Greatest first, unknown ones last, else stable. @param values  of rows, by where they begin */
 static int compare_values(const void *left, const void *right, void *values)
 {
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;

@@ -10,8 +10,7 @@
 #include "render/table.h"
 #include "sum/sum.h"
 
-/* --- rates --------------------------------------------------------------------------------------
- */
+/* --- rates ----------------------------------------------------------------------------------- */
 
 /** The rates in section [report] of apapi.conf. */
 struct rates {
@@ -27,8 +26,7 @@ int rates_read(const struct config *config, struct rates *rates, struct apapi_er
 /** Check one value of [report]. @return 0; -1 with errno EINVAL. */
 int rates_check(const char *key, const char *value, struct apapi_error *err);
 
-/* --- sums ---------------------------------------------------------------------------------------
- */
+/* --- sums ------------------------------------------------------------------------------------ */
 
 /*
  * Sums of records by key, and the rows of a report, each of which is one of these sums or several
@@ -174,8 +172,7 @@ void report_row_free(struct report_row *row);
 
 void report_ledger_free(struct report_ledger *ledger);
 
-/* --- fields of rows -----------------------------------------------------------------------------
- */
+/* --- fields of rows -------------------------------------------------------------------------- */
 
 enum report_kind {
     REPORT_TEXT,

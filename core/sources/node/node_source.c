@@ -95,8 +95,7 @@ static bool node_source_is_gone(const struct node_reader *reader)
            __atomic_load_n(&reader->component->gone, __ATOMIC_ACQUIRE) != 0;
 }
 
-/* @return whether the page is of this version, a node sampler writes it, and it has the component
- */
+/* @return whether the page is of this version, a node sampler writes it, and has the component */
 static bool node_source_find(struct node_reader *reader)
 {
     const struct readings_page *page = reader->page;
