@@ -98,7 +98,8 @@ static inline bool update_moved(struct apapi_update *update, uint64_t gap_ns, ui
 #define LOW_INCREMENTS 32   /* a counter below so many increments may have begun again unseen */
 #define UNSTATED_FACTOR 10  /* patience with a counter whose update period is not stated */
 #define DOUBLE_STEP_J 1e-6  /* a counter of doubles is counted in such steps ... */
-#define DOUBLE_STEP 0x1p-16 /* ... or, if it counts no energy, in these [raw units] */
+#define DOUBLE_STEP 0x1p-50 /* ... or, if it counts no energy, in these at first [raw units] */
+#define DOUBLE_MOST 0x1p61  /* steps */
 
 /* @return in which time the plausible increment reaches the end of the hardware's counter [ns]. */
 static uint64_t hide_ns(const struct apapi_counter *counter)
@@ -347,19 +348,11 @@ static void counter_reset(struct apapi_counter *counter, uint64_t until_ns)
     continue_from(counter, &counter->doubted);
 }
 
-/* After so long a standstill that whole wraps may hide in it, a wrap says nothing. */
-static bool is_known_to_have_missed(const struct apapi_counter *counter,
-                                    const struct apapi_increment *missed)
-{
-    uint64_t since_ns = counter->doubted.at_ns - counter->last.ran_ns;
-
-    return still_ns(counter) > 0 && !(missed->wrapped && since_ns > counter->hide_ns);
-}
-
 /*
  * The counter goes on from the doubted reading. If readings had found it standing still, that shows
- * what it had missed. If the latest one had found it moved, that is unknown: it is not counted, nor
- * is the time covered in which it may have stopped.
+ * what it had missed, but after so long that whole wraps may hide in it, a wrap says nothing. If
+ * the latest one had found it moved, that is unknown: it is not counted, nor is the time covered in
+ * which it may have stopped.
  * @param increment  since the doubted reading; becomes that since the last accepted one
  */
 __attribute__((noinline, cold)) static enum apapi_count
@@ -367,8 +360,9 @@ explain_doubted(struct apapi_counter *counter, struct apapi_increment *increment
 {
     struct apapi_increment missed;
     bool possible = may_have_missed(counter, &missed);
+    uint64_t since_ns = counter->doubted.at_ns - counter->last.ran_ns;
 
-    if (possible && is_known_to_have_missed(counter, &missed)) {
+    if (possible && still_ns(counter) > 0 && !(missed.wrapped && since_ns > counter->hide_ns)) {
         increment->raw += missed.raw;
         increment->since_ns += missed.since_ns;
         if (missed.wrapped) {
@@ -514,11 +508,29 @@ bool apapi_counter_counts(const struct apapi_counter *counter, uint64_t raw, uin
     return true;
 }
 
+/* A counter of doubles that counts no energy may grow to any size: its steps grow, too. */
+static void make_room(struct apapi_counter *counter, uint64_t raw)
+{
+    double value;
+
+    memcpy(&value, &raw, sizeof value);
+    while (isfinite(value) && (fabs(value) >= DOUBLE_MOST * counter->unit ||
+                               counter->total >= (uint64_t)DOUBLE_MOST)) {
+        counter->unit *= 2;
+        counter->total /= 2;
+        counter->last.raw = (uint64_t)((int64_t)counter->last.raw >> 1); /* rounded down */
+        counter->doubted.raw = (uint64_t)((int64_t)counter->doubted.raw >> 1);
+    }
+}
+
 enum apapi_count apapi_counter_add(struct apapi_counter *counter, uint64_t raw,
                                    struct apapi_moment when, struct apapi_increment *increment)
 {
     enum apapi_count meaning = APAPI_COUNT_ADDED;
 
+    if (counter->of_doubles && isinf(counter->max_per_ns)) {
+        make_room(counter, raw);
+    }
     if (!apapi_counter_counts(counter, raw, &raw)) {
         counter->incidents.refused++;
         return APAPI_COUNT_DOUBTED;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "measure/result.h"
+#include "measure/meter.h"
 
 #include <math.h>
 #include <string.h>

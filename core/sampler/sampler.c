@@ -176,7 +176,6 @@ static char *step_tables_text(struct sampler *sampler, const struct apapi_record
 /* --- the share of the node ------------------------------------------------------------------ */
 
 #define STALE_NS ((uint64_t)(5 * NS_PER_S)) /* and two intervals: then the node sampler is dead */
-#define EXCLUSIVE "exclusive"
 
 /* Slurm counts the cores of the job for its script: steps that it starts may have them, too. */
 static bool share_is_exclusive(const struct apapi_identity *id)
@@ -189,7 +188,7 @@ static void share_take_all(struct apapi_record *record)
 {
     struct apapi_share *share = &record->share;
 
-    snprintf(share->method, sizeof share->method, EXCLUSIVE);
+    snprintf(share->method, sizeof share->method, "exclusive");
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         const struct apapi_domain_result *domain = &record->measurement.domains[d];
 

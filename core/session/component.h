@@ -5,7 +5,7 @@
 #include "apapi/source.h"
 #include "config/definitions.h"
 #include "measure/domain.h"
-#include "measure/result.h"
+#include "measure/meter.h"
 #include "session/schedule.h"
 
 /** One component of a session: its open source and all that is kept of its events. */

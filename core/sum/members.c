@@ -331,12 +331,10 @@ void region_sums_free(struct region_sums *sums)
 
 /* --- shares ----------------------------------------------------------------------------------- */
 
-#define MIXED "mixed"
-
 static void share_sum_word(char word[APAPI_SHARE_WORD_SIZE], const char *other)
 {
     if (strcmp(word, other) != 0) {
-        snprintf(word, APAPI_SHARE_WORD_SIZE, MIXED);
+        snprintf(word, APAPI_SHARE_WORD_SIZE, "mixed");
     }
 }
 

@@ -3,7 +3,7 @@
 #define UNIT_METER_FIXTURE_H
 /* Meters that are fed with scripted readings. */
 #include "fake/energy_event.h"
-#include "measure/result.h"
+#include "measure/meter.h"
 #include "unit/near.h"
 
 #define MS UINT64_C(1000000)

@@ -190,6 +190,35 @@ TEST(counters_of_doubles)
     }
 }
 
+/* Those of no energy may be of any size, and grow in one run from small to great. */
+TEST(counts_that_are_doubles)
+{
+    static const struct {
+        double values[5], total;
+        uint64_t resets;
+    } cases[] = {
+        {{1e-9, 2e-9, 2e-9, 4e-9, 5e-9}, 4e-9, 0},
+        {{0, 0.25, 1e6, 1e15, 1e15}, 1e15, 0},
+        {{2.0e14, 2.1e14, 2.2e14, 1e20, 3e20}, 3e20 - 2e14, 0},
+        {{-3, -3, -2.5, 1e30, 1e300}, 1e300, 0},
+        {{1e300, 1e300, 1e300, 0, 1e299}, 1e299, 1},
+        {{5, 5, INFINITY, 7, 9}, 4, 0},
+    };
+    struct apapi_event event = {
+        .scale = 1, .kind = APAPI_KIND_COUNT, .type = APAPI_TYPE_FP64, .accumulates = true};
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        begin(&event);
+        for (size_t k = 0; k < COUNT_OF(cases[i].values); k++) {
+            feed(k, bits_of(cases[i].values[k]));
+        }
+        end(4);
+        fail_if(!(fabs(result.total / cases[i].total - 1) < 1e-5) ||
+                    result.incidents.resets != cases[i].resets,
+                "row %zu: %g, %d resets", i, result.total, (int)result.incidents.resets);
+    }
+}
+
 TEST(types_of_raw_values)
 {
     struct apapi_event event = {.scale = 2, .type = APAPI_TYPE_FP64};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fake/energy_event.h"
 #include "measure/domain.h"
+#include "measure/meter.h"
 #include "measure/rate.h"
-#include "measure/result.h"
 #include "unit/near.h"
 
 #define MS UINT64_C(1000000)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "apapi/record.h"
 #include "measure/domain.h"
-#include "measure/result.h"
+#include "measure/meter.h"
 #include "record/members.h"
 #include "record/record.h"
 #include "unit/near.h"

@@ -26,7 +26,6 @@
 #define COMMAND "export"
 #define FILE_NAME "apapi.prom" /* in prometheus_dir */
 #define FILE_MODE 0644         /* the node exporter does not run as root */
-#define SPOOL_SUFFIX ".json"
 
 struct export
 {
@@ -119,7 +118,7 @@ static void take_spooled(int folder, const char *name, unsigned char type, void 
     int file;
 
     (void)type;
-    if (export->no_memory || !end || strcmp(end, SPOOL_SUFFIX) != 0) {
+    if (export->no_memory || !end || strcmp(end, ".json") != 0) {
         return;
     }
     file = openat(folder, name, flags);

@@ -17,8 +17,6 @@
 
 /* --- what the site says of a kWh ------------------------------------------------------------- */
 
-#define SECTION "report"
-
 static int read_rate(struct rates *rates, const char *key, const char *text,
                      struct apapi_error *err)
 {
@@ -57,7 +55,7 @@ int rates_read(const struct config *config, struct rates *rates, struct apapi_er
         const struct config_setting *setting = &config->settings[i];
         struct apapi_error why;
 
-        if (strcmp(setting->section, SECTION) != 0) {
+        if (strcmp(setting->section, "report") != 0) {
             continue;
         }
         if (strcmp(setting->key, "currency") == 0) {
