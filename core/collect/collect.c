@@ -642,7 +642,7 @@ static void collect_take(void *context, const struct delivery *delivery)
     }
 }
 
-/* What was refused. @return `text`; NULL: nothing was. */
+/* A text about refused messages. @return `text`; NULL: there are none. */
 static const char *collect_describe(const struct receiver_refused *refused, char *text, size_t size)
 {
     const struct {

@@ -73,7 +73,7 @@ static bool peak_is_sound(const struct node_peak *peak)
            isfinite(peak->most_w);
 }
 
-/* What cannot be true is not known. */
+/* Values that cannot be true become unknown ones. */
 static void idle_check(struct idle_kept *kept)
 {
     size_t peaks = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the commands of apapi make of live pages, two readings and words for times. */
+/* Commands of apapi: live pages, two readings, words for times. */
 #include <time.h>
 
 #include "cli/doctor/evaluate.h"

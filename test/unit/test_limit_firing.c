@@ -132,7 +132,7 @@ static int by_time(const void *one, const void *other)
     return (a->at_ns > b->at_ns) - (a->at_ns < b->at_ns);
 }
 
-/* What was sent comes in where the limit of a step or a job is watched. */
+/* Crossings arrive where the limit of a step or a job is watched. */
 static void watch(const char *scope, double limit_j)
 {
     static struct limit_list list;

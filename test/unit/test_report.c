@@ -27,7 +27,7 @@ static const char fixture_record[] =
     "\"failed\":2}]},{\"name\":\"nvml\",\"reason\":\"no driver\"}],"
     "\"trust\":{\"covered\":1,\"cpu_s\":0}}";
 
-/* What the energy's definition wants. The temperature's wants nothing. */
+/* The values that the energy's definition wants. The temperature's wants none. */
 static const struct apapi_value_result fixture_values[2] = {
     {.shown = APAPI_SHOW_ACC, .type = "energy", .unit = "Ws", .factor = 1e6, .acc = 200},
     {.shown = APAPI_SHOW_MIN | APAPI_SHOW_MAX | APAPI_SHOW_AVG,

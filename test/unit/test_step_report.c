@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the report of a step says of its records, in each form. */
+/* The report of a step about its records, in each form. */
 #include "render/step_report.h"
 
 #include <jansson.h>
