@@ -111,7 +111,8 @@ const struct db_table db_jobs = {"jobs", job_fields, ", PRIMARY KEY (cluster, jo
 const struct db_table db_hours = {"hours", hour_fields,
                                   ", PRIMARY KEY (start_ns, node, cluster, end_ns)"};
 
-const struct db_table db_stale_jobs = {"stale_jobs", stale_fields, ", PRIMARY KEY (cluster, job)"};
+static const struct db_table stale_jobs = {"stale_jobs", stale_fields,
+                                           ", PRIMARY KEY (cluster, job)"};
 static const struct db_table files = {"files", file_fields,
                                       ", PRIMARY KEY (folder, \"day\", file)"};
 static const struct db_table schema = {"apapi_schema", schema_fields, ", PRIMARY KEY (version)"};
@@ -466,8 +467,8 @@ static int refuse_version(int64_t version, struct apapi_error *err)
 
 static int create_all(struct db *db, struct apapi_error *err)
 {
-    static const struct db_table *const tables[] = {&db_records,    &db_twins, &db_jobs, &db_hours,
-                                                    &db_stale_jobs, &files,    &schema};
+    static const struct db_table *const tables[] = {&db_records, &db_twins, &db_jobs, &db_hours,
+                                                    &stale_jobs, &files,    &schema};
     char version[64];
 
     for (size_t i = 0; i < COUNT_OF(tables); i++) {

@@ -70,7 +70,7 @@ struct db_hour {
 };
 
 /* db_twins: records that came twice and do not count, as in db_records */
-extern const struct db_table db_records, db_twins, db_jobs, db_hours, db_stale_jobs;
+extern const struct db_table db_records, db_twins, db_jobs, db_hours;
 
 /** The values of a row, in the order of the table's fields. @return how many. Texts belong to the
  * structure. */
