@@ -446,7 +446,7 @@ static int run_once(struct atime *atime, const struct signals *signals, struct r
 static int runs_round(struct atime *atime, const struct signals *signals, struct report *reports,
                       size_t count, struct apapi_error *err)
 {
-    char energy[UNITS_SIZE], name[APAPI_TEXT_SIZE];
+    char name[APAPI_TEXT_SIZE];
 
     for (size_t i = 0; i < count && (i == 0 || signals_last(signals) == 0); i++) {
         if (run_once(atime, signals, &reports[i], err)) {
@@ -456,11 +456,10 @@ static int runs_round(struct atime *atime, const struct signals *signals, struct
             const struct run *run = &reports[i].runs[reports[i].count - 1];
             double energy_j = run_figure(run, ENERGY, WHOLE);
 
-            units_quantity(energy, sizeof energy, energy_j, "J");
             text_clean(name, sizeof name, run->record.id.name);
             fprintf(stderr, "atime: \"%s\": run %zu of %zu%s%s\n", name, reports[i].count,
                     reports[i].runs_wanted, isnan(energy_j) ? "" : ", ",
-                    isnan(energy_j) ? "" : energy);
+                    isnan(energy_j) ? "" : units_quantity(energy_j, "J").text);
         }
     }
     return 0;

@@ -16,7 +16,11 @@
 #include "sum/members.h"
 #include "sum/merge.h"
 
-#define CELL_SIZE (2 * UNITS_SIZE + 8)
+/* "480.5 ± 0.9 J" */
+struct spread_text {
+    char text[2 * UNITS_SIZE + 8];
+};
+
 #define DOMAIN_CELL_WIDTH 24
 #define REGION_LABEL_WIDTH 16
 #define REGION_LABEL_TAIL 10
@@ -39,24 +43,20 @@ static int spread_decimals(const struct units_scale *scale, double sd)
 }
 
 /* "480.5 ± 0.9 J", both numbers in the scale of the mean; without `sd` "480.5 J"; "-". */
-static void spread_text(char *cell, size_t size, const struct spread *spread, const char *unit)
+static struct spread_text spread_text(const struct spread *spread, const char *unit)
 {
     struct units_scale scale = units_scale(spread->mean);
-    char mean[UNITS_SIZE];
-    char sd[UNITS_SIZE];
+    struct spread_text cell = {"-"};
 
-    if (spread->count == 0) {
-        snprintf(cell, size, "-");
-        return;
-    }
     scale.decimals = spread_decimals(&scale, spread->sd);
-    units_number(mean, sizeof mean, spread->mean, &scale);
-    units_number(sd, sizeof sd, spread->sd, &scale);
-    if (isnan(spread->sd)) {
-        snprintf(cell, size, "%s %s%s", mean, scale.prefix, unit);
-    } else {
-        snprintf(cell, size, "%s %s %s %s%s", mean, text_plus_minus(), sd, scale.prefix, unit);
+    if (spread->count > 0 && isnan(spread->sd)) {
+        snprintf(cell.text, sizeof cell, "%s %s%s", units_number(spread->mean, &scale).text,
+                 scale.prefix, unit);
+    } else if (spread->count > 0) {
+        snprintf(cell.text, sizeof cell, "%s %s %s %s%s", units_number(spread->mean, &scale).text,
+                 text_plus_minus(), units_number(spread->sd, &scale).text, scale.prefix, unit);
     }
+    return cell;
 }
 
 /* "exit status 3", "killed by signal 9 (Killed)"; "" for a success. */
@@ -110,22 +110,15 @@ static void table_headline(FILE *out, const struct report *report)
 {
     const struct apapi_record *record = &report->runs[0].record;
     struct text_line line = {out, strlen("apapi:")};
-    char clean[TEXT_SIZE];
-    char text[TEXT_SIZE + 16];
 
     fputs("apapi:", out);
-    text_clean(clean, sizeof clean, record->id.name);
-    snprintf(text, sizeof text, "\"%s\"", clean);
-    text_item(&line, 1, text);
-    snprintf(text, sizeof text, "%zu runs", report->count);
-    text_item(&line, 2, text);
+    text_item(&line, 1, "\"%s\"", record->id.name);
+    text_item(&line, 2, "%zu runs", report->count);
     for (size_t i = 0; i < record->measurement.component_count; i++) {
         const struct apapi_component_result *component = &record->measurement.components[i];
 
         if (component->measured) {
-            snprintf(text, sizeof text, "%s (%s)", component->name, component->source);
-            text_clean(clean, sizeof clean, text);
-            text_item(&line, 2, clean);
+            text_item(&line, 2, "%s (%s)", component->name, component->source);
         }
     }
     fputc('\n', out);
@@ -137,12 +130,10 @@ static void table_part(const struct table *table, const struct report *report, s
 {
     const struct spread energy_j = report_spread(report, ENERGY, part);
     const struct spread mean_w = report_spread(report, POWER, part);
-    char energy[CELL_SIZE], mean[CELL_SIZE];
 
-    spread_text(energy, sizeof energy, &energy_j, "J");
-    spread_text(mean, sizeof mean, &mean_w, "W");
-    table_put(table, (struct table_cell[]){CELL_TEXT(label), CELL_TEXT(energy), CELL_TEXT(mean),
-                                           CELL_TEXT(note)});
+    table_put(table,
+              (struct table_cell[]){CELL_TEXT(label), CELL_TEXT(spread_text(&energy_j, "J").text),
+                                    CELL_TEXT(spread_text(&mean_w, "W").text), CELL_TEXT(note)});
 }
 
 static void table_domain(const struct table *table, const struct report *report,
@@ -226,11 +217,11 @@ static void table_region(const struct table *table, const struct report *report,
 {
     struct part part = {.region = region};
     size_t count = report_spread(report, ELAPSED, part).count;
-    char clean[APAPI_REGION_PATH_SIZE], label[4 * REGION_LABEL_WIDTH + 1], method[80];
+    char label[4 * REGION_LABEL_WIDTH + 1], method[80];
     int length = snprintf(method, sizeof method, "%s", apapi_region_method_name(region->method));
 
-    text_clean(clean, sizeof clean, table_region_label(region));
-    text_shorten(label, sizeof label, clean, REGION_LABEL_WIDTH, REGION_LABEL_TAIL);
+    text_shorten(label, sizeof label, table_region_label(region), REGION_LABEL_WIDTH,
+                 REGION_LABEL_TAIL);
     if (count < report->count) {
         snprintf(method + length, sizeof method - (size_t)length, ", %zu of %zu runs", count,
                  report->count);
@@ -273,7 +264,7 @@ static int table_regions(FILE *out, const struct report *report)
 
         fom.value /= (double)report->count;
         table_fom_text(text, sizeof text, &fom, energy_j.mean);
-        text_wrap(out, text);
+        text_wrap(out, "%s", text);
     }
     apapi_regions_clear(&regions);
     return result;
@@ -303,7 +294,6 @@ static int table_notes(FILE *out, const struct report *report)
 {
     struct apapi_merge *merge = merge_runs(report);
     bool failed = !merge;
-    char text[2 * TEXT_SIZE];
 
     for (size_t i = 0; merge && i < merge->note_rows.keys.count; i++) {
         const struct merge_note *note = &merge->notes[i];
@@ -311,16 +301,14 @@ static int table_notes(FILE *out, const struct report *report)
         const char *reason = pool_text(&merge->store.texts, note->reason_text);
 
         if (note->kind != MERGE_NOTE_CROSSING) {
-            snprintf(text, sizeof text, "%s%s%zu of %zu runs: %s%s%s%s", subject,
-                     *subject ? " in " : "", note->nodes, report->count, note->verdict,
-                     *reason ? " (" : "", reason, *reason ? ")" : "");
-            text_wrap(out, text);
+            text_wrap(out, "%s%s%zu of %zu runs: %s%s%s%s", subject, *subject ? " in " : "",
+                      note->nodes, report->count, note->verdict, *reason ? " (" : "", reason,
+                      *reason ? ")" : "");
         }
     }
     for (size_t i = 0; merge && i < merge->crossing_rows.keys.count; i++) {
-        snprintf(text, sizeof text, "%s: crossed in %zu of %zu runs",
-                 merge->crossings[i].first.threshold, merge->crossings[i].nodes, report->count);
-        text_wrap(out, text);
+        text_wrap(out, "%s: crossed in %zu of %zu runs", merge->crossings[i].first.threshold,
+                  merge->crossings[i].nodes, report->count);
     }
     apapi_merge_destroy(merge);
     return failed ? -1 : 0;
@@ -331,28 +319,25 @@ static void table_figure(struct text_line *line, const struct report *report, en
                          bool confidence)
 {
     struct spread spread = report_spread(report, figure, WHOLE);
-    char mean[UNITS_SIZE], sd[UNITS_SIZE], cell[CELL_SIZE], text[TEXT_SIZE];
+    const char *word = figure_names[figure].word;
+    size_t gap = line->column ? 3 : 2;
 
     if (confidence && spread.count < 2) {
         return;
     }
     spread.sd = confidence ? student_half_width(&spread) : spread.sd;
     if (figure > SYSTEM || spread.mean < 60) {
-        spread_text(cell, sizeof cell, &spread, figure_names[figure].unit);
+        text_item(line, gap, "%s %s", word, spread_text(&spread, figure_names[figure].unit).text);
     } else {
-        units_duration(mean, sizeof mean, spread.mean);
-        units_duration(sd, sizeof sd, spread.sd);
-        snprintf(cell, sizeof cell, "%s %s %s", mean, text_plus_minus(), sd);
+        text_item(line, gap, "%s %s %s %s", word, units_duration(spread.mean).text,
+                  text_plus_minus(), units_duration(spread.sd).text);
     }
-    snprintf(text, sizeof text, "%s %s", figure_names[figure].word, cell);
-    text_item(line, line->column ? 3 : 2, text);
 }
 
 static void table_times(FILE *out, const struct report *report)
 {
     struct text_line line = {out, 0};
     uint64_t peak_bytes = 0;
-    char size[UNITS_SIZE];
 
     for (size_t i = 0; i < report->count; i++) {
         uint64_t one = report->runs[i].end.peak_bytes;
@@ -362,11 +347,10 @@ static void table_times(FILE *out, const struct report *report)
     for (enum figure i = ELAPSED; i <= SYSTEM; i++) {
         table_figure(&line, report, i, false);
     }
-    units_bytes(size, sizeof size, peak_bytes);
-    fprintf(out, "\n  peak memory %s\n", size);
+    fprintf(out, "\n  peak memory %s\n", units_bytes(peak_bytes).text);
     if (report->count > 1) {
         line.column = 0;
-        text_item(&line, 2, "95 % confidence:");
+        text_item(&line, 2, "95 %% confidence:");
         for (size_t i = 0; i < COUNT_OF(figures_compared); i++) {
             table_figure(&line, report, figures_compared[i], true);
         }
@@ -415,13 +399,12 @@ static void table_difference(FILE *out, enum figure figure, const struct differe
                              double first)
 {
     const struct spread shown = {1, difference->mean, difference->half_width};
-    char cell[CELL_SIZE];
 
     if (isnan(difference->mean)) {
         return;
     }
-    spread_text(cell, sizeof cell, &shown, figure_names[figure].unit);
-    fprintf(out, "  %-8s  %s", figure_names[figure].word, cell);
+    fprintf(out, "  %-8s  %s", figure_names[figure].word,
+            spread_text(&shown, figure_names[figure].unit).text);
     if (first > 0) {
         fprintf(out, "  (%+.1f %%)", 100 * difference->mean / first);
     }

@@ -189,36 +189,28 @@ ssize_t hostlist_names(const char *list, struct namelist *names)
     return hostlist_each(list, hostlist_add_name, names);
 }
 
-void hostlist_put(FILE *out, const char **names, size_t count, size_t columns)
-{
-    long start = ftell(out);
-    size_t done = 0;
-
-    qsort(names, count, sizeof(char *), compare_names);
-    while (done < count) {
-        size_t used = (size_t)(ftell(out) - start);
-
-        if (done > 0 && used >= columns) {
-            fprintf(out, " and %zu more", count - done);
-            return;
-        }
-        fputs(done ? "," : "", out);
-        done += put_group(out, names + done, count - done, columns - used);
-    }
-}
-
 char *hostlist_text(const struct namelist *list, size_t columns)
 {
     const char **names = calloc(list->count + 1, sizeof(char *));
     char *text = NULL;
-    size_t size;
+    size_t size, done = 0;
     FILE *out = names ? open_memstream(&text, &size) : NULL;
 
     for (size_t i = 0; i < list->count && out; i++) {
         names[i] = list->names[i];
     }
     if (out) {
-        hostlist_put(out, names, list->count, columns);
+        qsort(names, list->count, sizeof(char *), compare_names);
+    }
+    while (out && done < list->count) {
+        size_t used = (size_t)ftell(out);
+
+        if (done > 0 && used >= columns) {
+            fprintf(out, " and %zu more", list->count - done);
+            break;
+        }
+        fputs(done ? "," : "", out);
+        done += put_group(out, names + done, list->count - done, columns - used);
     }
     free(names);
     return text_of_stream(out, &text, 0);

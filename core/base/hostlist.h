@@ -23,12 +23,9 @@ ssize_t hostlist_each(const char *list, hostlist_visit_f visit, void *context);
 ssize_t hostlist_names(const char *list, struct namelist *names);
 
 /**
- * Write names as such a list, sorted, cut off after about `columns` bytes: "n[1-4,7] and 3 more".
- * @param names  will be sorted
+ * Names as such a list, sorted, cut off after about `columns` bytes: "n[1-4,7] and 3 more".
+ * @return a text, for free(); NULL with ENOMEM
  */
-void hostlist_put(FILE *out, const char **names, size_t count, size_t columns);
-
-/** The same of a list, which is not changed. @return a text, for free(); NULL with ENOMEM. */
 char *hostlist_text(const struct namelist *list, size_t columns);
 
 #endif

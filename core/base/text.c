@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <locale.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -93,7 +94,7 @@ static void text_copy_text(char *copy, size_t size, const char *text, bool for_t
         if (bad) {
             copy[used] = '?';
         } else {
-            memcpy(copy + used, text, length);
+            memmove(copy + used, text, length);
         }
         used += wanted;
         text += length ? length : 1;
@@ -174,7 +175,7 @@ void text_shorten(char *copy, size_t size, const char *text, size_t columns, siz
     int head_bytes;
 
     if (all <= columns) {
-        snprintf(copy, size, "%s", text);
+        text_clean(copy, size, text);
         return;
     }
     head_bytes = (int)bytes_within(text, columns - tail - 3);
@@ -187,14 +188,21 @@ void text_shorten(char *copy, size_t size, const char *text, size_t columns, siz
         end = start;
     }
     snprintf(copy, size, "%.*s...%s", head_bytes, text, end);
+    text_clean(copy, size, copy);
 }
 
-void text_item(struct text_line *line, size_t gap, const char *item)
-{
-    char copy[TEXT_COLUMNS * 4 + 1];
-    size_t columns;
+#define ITEM_SIZE 1024
 
-    text_shorten(copy, sizeof(copy), item, TEXT_COLUMNS - 4, 0);
+void text_item(struct text_line *line, size_t gap, const char *format, ...)
+{
+    char item[ITEM_SIZE], copy[TEXT_COLUMNS * 4 + 1];
+    size_t columns;
+    va_list values;
+
+    va_start(values, format);
+    vsnprintf(item, sizeof item, format, values);
+    va_end(values);
+    text_shorten(copy, sizeof copy, item, TEXT_COLUMNS - 4, 0);
     columns = text_columns(copy);
     if (line->column + gap + columns > TEXT_COLUMNS) {
         fputc('\n', line->out);
@@ -205,19 +213,21 @@ void text_item(struct text_line *line, size_t gap, const char *item)
     line->column += gap + columns;
 }
 
-void text_wrap(FILE *out, const char *text)
+void text_wrap(FILE *out, const char *format, ...)
 {
     struct text_line line = {out, 0};
-    char clean[2048], part[TEXT_COLUMNS * 4 + 1];
+    char text[2 * ITEM_SIZE];
     size_t gap = 2;
+    va_list values;
 
-    text_clean(clean, sizeof(clean), text);
-    for (const char *word = clean; *(word += strspn(word, " ")); gap = 1) {
+    va_start(values, format);
+    vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    for (const char *word = text; *(word += strspn(word, " ")); gap = 1) {
         size_t bytes = strcspn(word, " "), most = bytes_within(word, TEXT_COLUMNS - 4);
 
         bytes = bytes < most ? bytes : most;
-        snprintf(part, sizeof part, "%.*s", (int)bytes, word);
-        text_item(&line, gap, part);
+        text_item(&line, gap, "%.*s", (int)bytes, word);
         word += bytes;
     }
     fputs(gap == 2 ? "  \n" : "\n", out);

@@ -37,12 +37,12 @@ bool text_locale_is_utf8(void);
 /** @return "±", or "+-" where the locale is not one of UTF-8. Static storage. */
 const char *text_plus_minus(void);
 
-/** Columns that a clean text occupies on a terminal. */
+/** Columns that a text occupies on a terminal, cleaned. */
 size_t text_columns(const char *text);
 
 /**
- * Copy a clean text of any length into at most `columns` columns. A text that is too long is cut in
- * the middle: "..." is followed by its last `tail` columns. columns >= tail + 3.
+ * Copy a text of any length, cleaned, into at most `columns` columns. A text that is too long is
+ * cut in the middle: "..." is followed by its last `tail` columns. columns >= tail + 3.
  */
 void text_shorten(char *copy, size_t size, const char *text, size_t columns, size_t tail);
 
@@ -59,8 +59,9 @@ struct text_line {
     size_t column; /* its current length */
 };
 
-/** Put a clean text after `gap` spaces. It is not split, but shortened if it exceeds a line. */
-void text_item(struct text_line *line, size_t gap, const char *item);
+/** Put a text, cleaned, after `gap` spaces. It is not split, but shortened if it exceeds a line. */
+void text_item(struct text_line *line, size_t gap, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /**
  * Close what open_memstream() has opened.
@@ -72,7 +73,7 @@ void text_item(struct text_line *line, size_t gap, const char *item);
 char *text_of_stream(FILE *out, char **text, int result);
 
 /** Write one paragraph, cleaned, in lines of at most TEXT_COLUMNS, indented by 2, then by 4. */
-void text_wrap(FILE *out, const char *text);
+void text_wrap(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /** The whole number at the beginning of a text: decimal, 0x hexadecimal or 0 octal. */
 struct whole_number {

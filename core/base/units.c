@@ -2,6 +2,7 @@
 #include "base/units.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -73,26 +74,32 @@ void units_keep_known(struct units_scale *scale, double value, double uncertaint
     }
 }
 
-void units_number_full(char *text, size_t size, double value, const struct units_scale *scale)
+__attribute__((format(printf, 1, 2))) static struct units_text text_of(const char *format, ...)
 {
-    double scaled = value / scale->factor, step = pow(10, -scale->decimals);
+    struct units_text text;
+    va_list values;
 
-    if (scale->decimals < 0) {
-        snprintf(text, size, "%.0f", round(scaled / step) * step);
-    } else {
-        snprintf(text, size, "%.*f", scale->decimals, scaled);
-    }
+    va_start(values, format);
+    vsnprintf(text.text, sizeof text.text, format, values);
+    va_end(values);
+    return text;
 }
 
-void units_number(char *text, size_t size, double value, const struct units_scale *scale)
+struct units_text units_number_full(double value, const struct units_scale *scale)
+{
+    double scaled = value / scale->factor, step = pow(10, -scale->decimals);
+    bool rounds = scale->decimals < 0;
+
+    return text_of("%.*f", rounds ? 0 : scale->decimals,
+                   rounds ? round(scaled / step) * step : scaled);
+}
+
+struct units_text units_number(double value, const struct units_scale *scale)
 {
     double scaled = value / scale->factor;
 
-    if (scale->decimals < 0 || fabs(scaled) < 1e6) {
-        units_number_full(text, size, value, scale);
-    } else {
-        snprintf(text, size, "%.3e", scaled);
-    }
+    return scale->decimals < 0 || fabs(scaled) < 1e6 ? units_number_full(value, scale)
+                                                     : text_of("%.3e", scaled);
 }
 
 static bool takes_prefix(const char *unit)
@@ -107,131 +114,115 @@ static bool takes_prefix(const char *unit)
     return false;
 }
 
-static void plain_quantity(char *text, size_t size, double value, const char *unit, int decimals)
+static struct units_text plain_quantity(double value, const char *unit, int decimals)
 {
     const char *gap = *unit ? " " : "";
 
-    if (fabs(value) < 1e12) {
-        snprintf(text, size, "%.*f%s%s", decimals, value, gap, unit);
-    } else {
-        snprintf(text, size, "%.3e%s%s", value, gap, unit);
-    }
+    return fabs(value) < 1e12 ? text_of("%.*f%s%s", decimals, value, gap, unit)
+                              : text_of("%.3e%s%s", value, gap, unit);
 }
 
-void units_quantity(char *text, size_t size, double value, const char *unit)
+struct units_text units_quantity(double value, const char *unit)
 {
-    units_known_quantity(text, size, value, NAN, unit);
+    return units_known_quantity(value, NAN, unit);
 }
 
-void units_known_quantity(char *text, size_t size, double value, double uncertainty,
-                          const char *unit)
+struct units_text units_known_quantity(double value, double uncertainty, const char *unit)
 {
     struct units_scale scale = units_scale(value);
-    char number[UNITS_SIZE];
 
     if (!isfinite(value)) {
-        snprintf(text, size, "-");
-    } else if (takes_prefix(unit)) {
-        units_keep_known(&scale, value, uncertainty);
-        units_number(number, sizeof number, value, &scale);
-        snprintf(text, size, "%s %s%s", number, scale.prefix, unit);
-    } else if (fabs(value) < 9.995) {
-        plain_quantity(text, size, value, unit, 2);
-    } else {
-        plain_quantity(text, size, value, unit, fabs(value) < 9999.95 ? 1 : 0);
+        return text_of("-");
     }
+    if (takes_prefix(unit)) {
+        units_keep_known(&scale, value, uncertainty);
+        return text_of("%s %s%s", units_number(value, &scale).text, scale.prefix, unit);
+    }
+    return plain_quantity(value, unit, fabs(value) < 9.995 ? 2 : fabs(value) < 9999.95 ? 1 : 0);
 }
 
-void units_share(char *text, size_t size, double share)
+struct units_text units_energy(double energy_j, double uncertainty_j, bool column)
+{
+    struct units_text text = units_known_quantity(energy_j, uncertainty_j, "J");
+
+    units_beside(text.text, sizeof text.text, uncertainty_j / energy_j, column);
+    return text;
+}
+
+struct units_text units_share(double share)
 {
     double pct = fmax(share * 100, LEAST_PCT);
+    int decimals = pct < 0.995 ? 2 : pct < 9.95 ? 1 : 0;
 
-    *text = '\0';
-    if (share > 0 && isfinite(share)) { /* not of nothing */
-        int decimals = pct < 0.995 ? 2 : pct < 9.95 ? 1 : 0;
-
-        snprintf(text, size, "%s%.*f %%", text_plus_minus(), decimals, fmin(pct, 1e6));
-    }
+    return share > 0 && isfinite(share) /* not of nothing */
+               ? text_of("%s%.*f %%", text_plus_minus(), decimals, fmin(pct, 1e6))
+               : text_of("%s", "");
 }
 
 void units_beside(char *text, size_t size, double share, bool column)
 {
-    char beside[UNITS_SHARE_SIZE];
+    const struct units_text beside = units_share(share);
     size_t used = strlen(text);
-    int gap;
+    int gap = column ? SHARE_COLUMNS - (int)text_columns(beside.text) : 0;
 
-    units_share(beside, sizeof beside, share);
-    gap = column ? SHARE_COLUMNS - (int)text_columns(beside) : 0;
-    if (*beside && used < size) {
-        snprintf(text + used, size - used, " %*s%s", gap > 0 ? gap : 0, "", beside);
+    if (*beside.text && used < size) {
+        snprintf(text + used, size - used, " %*s%s", gap > 0 ? gap : 0, "", beside.text);
     }
 }
 
-void units_total(char *text, size_t size, double value, const char *unit)
+struct units_text units_total(double value, const char *unit)
 {
-    if (isfinite(value) && value == floor(value) && !takes_prefix(unit)) {
-        plain_quantity(text, size, value, unit, 0);
-    } else {
-        units_quantity(text, size, value, unit);
-    }
+    return isfinite(value) && value == floor(value) && !takes_prefix(unit)
+               ? plain_quantity(value, unit, 0)
+               : units_quantity(value, unit);
 }
 
-static void long_duration(char *text, size_t size, double seconds)
+static struct units_text long_duration(double seconds)
 {
-    uint64_t whole_s = (uint64_t)(seconds + 0.5);
-    unsigned minutes = (unsigned)(whole_s / 60 % 60);
-    uint64_t whole_min;
+    uint64_t whole_s = (uint64_t)(seconds + 0.5), whole_min = (uint64_t)(seconds / 60 + 0.5);
 
     if (whole_s < 86400) {
-        snprintf(text, size, "%u h %02u min %02u s", (unsigned)(whole_s / 3600), minutes,
-                 (unsigned)(whole_s % 60));
-        return;
+        return text_of("%u h %02u min %02u s", (unsigned)(whole_s / 3600),
+                       (unsigned)(whole_s / 60 % 60), (unsigned)(whole_s % 60));
     }
-    whole_min = (uint64_t)(seconds / 60 + 0.5);
-    snprintf(text, size, "%llu d %02u h %02u min", (unsigned long long)(whole_min / 1440),
-             (unsigned)(whole_min / 60 % 24), (unsigned)(whole_min % 60));
+    return text_of("%llu d %02u h %02u min", (unsigned long long)(whole_min / 1440),
+                   (unsigned)(whole_min / 60 % 24), (unsigned)(whole_min % 60));
 }
 
-void units_duration(char *text, size_t size, double seconds)
+struct units_text units_duration(double seconds)
 {
-    if (!(seconds >= 0) || seconds > 1e12) {
-        snprintf(text, size, "-");
-    } else if (seconds < 9.9995) {
-        snprintf(text, size, "%.3f s", seconds);
-    } else if (seconds < 59.95) {
-        snprintf(text, size, "%.1f s", seconds);
-    } else if (seconds < 3599.95) {
-        unsigned tenths = (unsigned)(seconds * 10 + 0.5);
+    unsigned tenths;
 
-        snprintf(text, size, "%u min %u.%u s", tenths / 600, tenths % 600 / 10, tenths % 10);
-    } else {
-        long_duration(text, size, seconds);
+    if (!(seconds >= 0) || seconds > 1e12) {
+        return text_of("-");
     }
+    if (seconds < 59.95) {
+        return text_of("%.*f s", seconds < 9.9995 ? 3 : 1, seconds);
+    }
+    if (seconds < 3599.95) {
+        tenths = (unsigned)(seconds * 10 + 0.5);
+        return text_of("%u min %u.%u s", tenths / 600, tenths % 600 / 10, tenths % 10);
+    }
+    return long_duration(seconds);
 }
 
-void units_short(char *text, size_t size, double seconds)
+struct units_text units_short(double seconds)
 {
     if (!(seconds < 1) || seconds < 0) {
-        units_duration(text, size, seconds);
-    } else if (seconds < 0.001) {
-        snprintf(text, size, "%.1f us", seconds * 1e6);
-    } else {
-        snprintf(text, size, "%.*f ms", seconds < 0.1 ? 2 : 1, seconds * 1e3);
+        return units_duration(seconds);
     }
+    return seconds < 0.001 ? text_of("%.1f us", seconds * 1e6)
+                           : text_of("%.*f ms", seconds < 0.1 ? 2 : 1, seconds * 1e3);
 }
 
-void units_bytes(char *text, size_t size, uint64_t bytes)
+struct units_text units_bytes(uint64_t bytes)
 {
-    static const char *const prefixes[] = {"Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
-    double amount = (double)bytes / 1024;
+    static const char *const prefixes[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
+    double amount = (double)bytes;
     size_t step = 0;
 
-    if (bytes < 1024) {
-        snprintf(text, size, "%u B", (unsigned)bytes);
-        return;
-    }
     for (; amount >= 1023.95 && step + 1 < COUNT_OF(prefixes); step++) {
         amount /= 1024;
     }
-    snprintf(text, size, "%.1f %sB", amount, prefixes[step]);
+    return text_of("%.*f %sB", step > 0, amount, prefixes[step]);
 }

@@ -5,7 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define UNITS_SIZE 32 /* enough for any text made here, with units of up to 15 bytes */
+#define UNITS_SIZE 48 /* enough for any text made here, with units of up to 15 bytes */
+
+/** Figures are texts by value: printf("%s", units_quantity(power_w, "W").text). */
+struct units_text {
+    char text[UNITS_SIZE];
+};
 
 /** How to show a number: value / factor with these decimals, then prefix and unit. */
 struct units_scale {
@@ -25,26 +30,26 @@ struct units_scale units_scale(double value);
 void units_keep_known(struct units_scale *scale, double value, double uncertainty);
 
 /** Write only the number of `value` in this scale: "24.82". */
-void units_number(char *text, size_t size, double value, const struct units_scale *scale);
+struct units_text units_number(double value, const struct units_scale *scale);
 
 /** The same in full, however long it is: never "1.234e+06". */
-void units_number_full(char *text, size_t size, double value, const struct units_scale *scale);
+struct units_text units_number_full(double value, const struct units_scale *scale);
 
 /** "24.82 kJ", "297.6 W", "0.42 J", "48.2 C"; "-" for NaN. Prefixes for J, W, Hz, V, A, B only. */
-void units_quantity(char *text, size_t size, double value, const char *unit);
+struct units_text units_quantity(double value, const char *unit);
 
 /** The same without the digits that are not known. @param uncertainty  as above */
-void units_known_quantity(char *text, size_t size, double value, double uncertainty,
-                          const char *unit);
+struct units_text units_known_quantity(double value, double uncertainty, const char *unit);
 
-#define UNITS_SHARE_SIZE 16
+/** An energy [J] with its uncertainty beside it, as units_beside(). */
+struct units_text units_energy(double energy_j, double uncertainty_j, bool column);
 
 /**
  * The uncertainty that stands beside a number, with two digits: "±0.12 %", "±2.1 %"; "" if it is 0.
  * See text_plus_minus().
  * @param share  of the number; NaN: not known
  */
-void units_share(char *text, size_t size, double share);
+struct units_text units_share(double share);
 
 /**
  * Append it to its number: "412.3 J ±2.1 %".
@@ -53,15 +58,15 @@ void units_share(char *text, size_t size, double share);
 void units_beside(char *text, size_t size, double share, bool column);
 
 /** A total: as units_quantity(), but whole numbers of other units in full: "1048576 packets". */
-void units_total(char *text, size_t size, double value, const char *unit);
+struct units_text units_total(double value, const char *unit);
 
 /** "3.002 s", "1 min 23.4 s", "2 h 03 min 05 s", "3 d 04 h 05 min"; "-" for NaN and below 0. */
-void units_duration(char *text, size_t size, double seconds);
+struct units_text units_duration(double seconds);
 
 /** A short time: "12.3 us", "100.3 ms", from 1 s on as units_duration(); "-" for NaN, below 0. */
-void units_short(char *text, size_t size, double seconds);
+struct units_text units_short(double seconds);
 
 /** An amount of memory: "512 B", "12.3 MiB". */
-void units_bytes(char *text, size_t size, uint64_t bytes);
+struct units_text units_bytes(uint64_t bytes);
 
 #endif

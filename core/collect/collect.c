@@ -350,7 +350,8 @@ static void limits_cross(struct step_limits *limits, const struct limit *limit, 
     const char *signal = limit_first_signal(limit);
     bool over = limits->sum.most > 0 && limits->sum.ended >= limits->sum.most;
     bool acts = *signal && !over && !limits->ending;
-    char sum[UNITS_SIZE], action[64] = "";
+    const struct units_text sum = units_quantity(sum_j, "J");
+    char action[64] = "";
     struct order reach = {.job = limits->jobs[0]};
 
     limits_steps(limits, reach.text, sizeof reach.text);
@@ -362,27 +363,25 @@ static void limits_cross(struct step_limits *limits, const struct limit *limit, 
         snprintf(action, sizeof action, ", SIG%s to the %s", signal,
                  limit->whole_job ? "job" : "step");
     }
-    units_quantity(sum, sizeof sum, sum_j, "J");
     if (limit->warning) {
         speak(limits, "%g %% of the energy budget of %s used: %s", limit->warn * 100, limit->text,
-              sum);
+              sum.text);
     } else if (limit->budget) {
-        speak(limits, "energy budget of %s reached: %s%s", limit->text, sum, action);
+        speak(limits, "energy budget of %s reached: %s%s", limit->text, sum.text, action);
     } else if (limit->actions & LIMIT_LOG) {
-        speak(limits, "%s crossed with %s%s", limit->text, sum, action);
+        speak(limits, "%s crossed with %s%s", limit->text, sum.text, action);
     }
 }
 
 static void limits_tell_node(const struct step_limits *limits, const struct limit_node *node)
 {
     double power_w = node->steps.nodes[0].power_w;
-    char power[UNITS_SIZE];
 
-    units_quantity(power, sizeof power, power_w, "W");
     if (node->silent && isnan(power_w)) {
         speak(limits, "%s is silent, and its power is not known", node->name);
     } else if (node->silent) {
-        speak(limits, "%s is silent: it counts as drawing %s, as before", node->name, power);
+        speak(limits, "%s is silent: it counts as drawing %s, as before", node->name,
+              units_quantity(power_w, "W").text);
     } else {
         speak(limits, "%s is heard again", node->name);
     }

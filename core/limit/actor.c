@@ -256,7 +256,7 @@ static void crossed_line(const struct apapi_crossing *crossing, const char *node
     localtime_r(&seconds, &local);
     strftime(moment, sizeof moment, "%H:%M:%S", &local);
     if (*crossing->unit) {
-        units_quantity(value, sizeof value, crossing->value, crossing->unit);
+        strcpy(value, units_quantity(crossing->value, crossing->unit).text);
     } else {
         snprintf(value, sizeof value, "%.6g", crossing->value);
     }

@@ -55,10 +55,8 @@ void table_rows_collect(struct table_rows *rows, const struct merge_domain *doma
 
 void table_put_brief(uint64_t window_ns, FILE *out)
 {
-    char width[UNITS_SIZE];
-
-    units_short(width, sizeof width, (double)window_ns / NS_PER_S);
-    fprintf(out, "  too short for a power, which is taken over %s at least\n", width);
+    fprintf(out, "  too short for a power, which is taken over %s at least\n",
+            units_short((double)window_ns / NS_PER_S).text);
 }
 
 /* One scale for a column, so that it can be added up by eye; a value that would lose its digits
@@ -78,7 +76,6 @@ static void table_rows_format_column(struct table_rows *rows, size_t column)
         double value = rows->rows[i].values[column];
         char *cell = rows->cells[i][column];
         struct units_scale scale = common;
-        char number[UNITS_SIZE];
 
         if (column >= rows->rows[i].columns) {
             continue;
@@ -92,9 +89,8 @@ static void table_rows_format_column(struct table_rows *rows, size_t column)
             scale.decimals = common.decimals;
         }
         units_keep_known(&scale, value, fabs(value) * rows->rows[i].uncertainty);
-        units_number(number, sizeof(number), value, &scale);
-        snprintf(cell, ROW_CELL_SIZE, "%s %*s%s", number, (int)strlen(common.prefix), scale.prefix,
-                 column == ROW_ENERGY ? "J" : "W");
+        snprintf(cell, ROW_CELL_SIZE, "%s %*s%s", units_number(value, &scale).text,
+                 (int)strlen(common.prefix), scale.prefix, column == ROW_ENERGY ? "J" : "W");
     }
 }
 
@@ -115,15 +111,12 @@ int table_rows_put(struct table_rows *rows, FILE *out)
         columns[column + (column == ROW_ENERGY ? 1 : 2)].width = rows->least_width[column];
     }
     for (size_t i = 0; i < rows->count; i++) {
-        char share[UNITS_SHARE_SIZE];
-
-        units_share(share, sizeof share, rows->rows[i].uncertainty);
         table_put(&table,
                   (struct table_cell[]){
                       CELL_TEXT(rows->rows[i].label), CELL_TEXT(rows->cells[i][ROW_ENERGY]),
-                      CELL_TEXT(share), CELL_TEXT(rows->cells[i][ROW_MEAN]),
-                      CELL_TEXT(rows->cells[i][ROW_MIN]), CELL_TEXT(rows->cells[i][ROW_MAX]),
-                      CELL_TEXT(rows->cells[i][ROW_P95])});
+                      CELL_TEXT(units_share(rows->rows[i].uncertainty).text),
+                      CELL_TEXT(rows->cells[i][ROW_MEAN]), CELL_TEXT(rows->cells[i][ROW_MIN]),
+                      CELL_TEXT(rows->cells[i][ROW_MAX]), CELL_TEXT(rows->cells[i][ROW_P95])});
     }
     return table_end(&table, NULL);
 }
@@ -174,7 +167,7 @@ static void put_covered(const struct table_rows *rows, size_t first, double said
 
 void table_rows_put_coverage(const struct table_rows *rows, double said_pct, FILE *out)
 {
-    char rests[TEXT_COLUMNS * 4] = "", text[sizeof(rests) + TEXT_COLUMNS];
+    char rests[TEXT_COLUMNS * 4] = "";
     size_t length = 0, listed = 0;
 
     for (size_t i = 0; i < rows->count; i++) {
@@ -185,18 +178,16 @@ void table_rows_put_coverage(const struct table_rows *rows, double said_pct, FIL
     /* "package 1.2 kJ, dram 200 J, total 1.4 kJ" */
     for (size_t i = 0; i < rows->count && length < sizeof rests; i++) {
         const struct table_row *row = &rows->rows[i];
-        char rest[UNITS_SIZE];
 
         if (row->sum.rest_j > 0 &&
             (row->is_total ? listed > 1 : coverage_is_low(row->sum.covered))) {
-            units_quantity(rest, sizeof(rest), row->sum.rest_j, "J");
             length += (size_t)snprintf(rests + length, sizeof rests - length, "%s%s %s",
-                                       listed++ ? ", " : "", row->label, rest);
+                                       listed++ ? ", " : "", row->label,
+                                       units_quantity(row->sum.rest_j, "J").text);
         }
     }
     if (*rests) {
-        snprintf(text, sizeof(text), "estimate for the rest, not included: %s", rests);
-        text_wrap(out, text);
+        text_wrap(out, "estimate for the rest, not included: %s", rests);
     }
 }
 

@@ -129,103 +129,90 @@ static void put_measured(const struct job_table *table)
 {
     size_t nodes = table->nodes;
     double measured_pct = job_table_measured_pct(table);
-    char duration[UNITS_SIZE];
 
-    if (isnan(measured_pct)) {
-        return;
+    if (!isnan(measured_pct)) {
+        fprintf(table->out,
+                "  measured %.1f %% of %zu node%s x %s; each moment of a node counts once\n",
+                measured_pct, nodes, text_plural(nodes),
+                units_duration((double)table->total.elapsed_ns / NS_PER_S).text);
     }
-    units_duration(duration, sizeof(duration), (double)table->total.elapsed_ns / NS_PER_S);
-    fprintf(table->out,
-            "  measured %.1f %% of %zu node%s x %s; each moment of a node counts once\n",
-            measured_pct, nodes, text_plural(nodes), duration);
 }
 
 static void put_clocks(const struct job_table *table)
 {
     const struct apapi_job_total *total = &table->total;
-    char duration[UNITS_SIZE];
 
     if (total->clock_jump_ns >= TIMING_JUMP_NS) {
-        units_duration(duration, sizeof duration, (double)total->clock_jump_ns / NS_PER_S);
         fprintf(table->out, "  a node's clock jumped by %s; its time since boot counts\n",
-                duration);
+                units_duration((double)total->clock_jump_ns / NS_PER_S).text);
     }
     if (total->clock_apart_ns > 0) {
-        units_duration(duration, sizeof duration, (double)total->clock_apart_ns / NS_PER_S);
         fprintf(table->out, "  clocks of nodes differ by %s; steps begin on all at once\n",
-                duration);
+                units_duration((double)total->clock_apart_ns / NS_PER_S).text);
     }
 }
 
-/* A paragraph. */
-static int job_table_wrap(const struct job_table *table,
-                          int (*put)(const struct job_table *table, FILE *line))
-{
-    char *text = NULL;
-    size_t size;
-    FILE *line = open_memstream(&text, &size);
-    int result;
-
-    text = text_of_stream(line, &text, line ? put(table, line) : -1);
-    result = text ? 0 : -1;
-    if (text) {
-        text_wrap(table->out, text);
-    }
-    free(text);
-    return result;
-}
-
-static int job_table_put_names(const struct job_table *table, FILE *line)
+/* 0; -1: out of memory */
+static int put_missing(const struct job_table *table)
 {
     char *names = hostlist_text(&table->missing, NAMES_COLUMNS);
 
-    fprintf(line, "no record of %s", names ? names : "");
+    if (names) {
+        text_wrap(table->out, "no record of %s", names);
+    }
     free(names);
     return names ? 0 : -1;
 }
 
-static int job_table_put_incomplete(const struct job_table *table, FILE *line)
+/* A list of steps, of which `listed` are in the text. */
+static void put_listed(const struct job_table *table, const char *text, size_t listed, size_t count)
 {
+    char more[32] = "";
+
+    if (count > listed) {
+        snprintf(more, sizeof more, " and %zu more", count - listed);
+    }
+    text_wrap(table->out, "%s%s", text, more);
+}
+
+static void put_incomplete(const struct job_table *table)
+{
+    char text[INCOMPLETE_LISTED * (APAPI_TEXT_SIZE + 64)] = "";
     const char *step, *node;
-    size_t listed = 0;
+    size_t listed = 0, length = 0;
 
     for (; listed < INCOMPLETE_LISTED && (step = apapi_job_incomplete(table->job, listed, &node));
          listed++) {
-        fprintf(line, "%sstep %s on %s", listed ? ", " : "incomplete: ", step, node);
+        length += (size_t)snprintf(text + length, sizeof text - length, "%sstep %s on %s",
+                                   listed ? ", " : "incomplete: ", step, node);
     }
-    if (table->total.incomplete > listed) {
-        fprintf(line, " and %zu more", table->total.incomplete - listed);
-    }
-    return 0;
+    put_listed(table, text, listed, table->total.incomplete);
 }
 
-static int put_running(const struct job_table *table, FILE *line)
+static void put_running(const struct job_table *table)
 {
     const struct apapi_job_table_head *head = table->head;
-    size_t listed = head->running_count < RUNNING_LISTED ? head->running_count : RUNNING_LISTED;
+    char text[(RUNNING_LISTED + 1) * 66];
+    size_t listed = 0,
+           length = (size_t)snprintf(text, sizeof text, "not in this table, still running: step%s",
+                                     text_plural(head->running_count));
 
-    fprintf(line, "not in this table, still running: step%s", text_plural(head->running_count));
-    for (size_t i = 0; i < listed; i++) {
-        char step[64];
-
-        text_clean(step, sizeof(step), head->running[i]);
-        fprintf(line, "%s %s", i ? "," : "", step);
+    for (; listed < RUNNING_LISTED && listed < head->running_count; listed++) {
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s %.63s",
+                                   listed ? "," : "", head->running[listed]);
     }
-    if (head->running_count > listed) {
-        fprintf(line, " and %zu more", head->running_count - listed);
-    }
-    return 0;
+    put_listed(table, text, listed, head->running_count);
 }
 
 static int job_table_put_all(const struct job_table *table)
 {
-    char job[64], duration[UNITS_SIZE];
+    char job[64];
 
     text_clean(job, sizeof(job), table->head->job ? table->head->job : "");
-    units_duration(duration, sizeof(duration), (double)table->total.elapsed_ns / NS_PER_S);
     fprintf(table->out, "apapi: job%s%s  %zu node%s  %zu step%s  %s", *job ? " " : "", job,
             table->nodes, text_plural(table->nodes), table->total.steps,
-            text_plural(table->total.steps), duration);
+            text_plural(table->total.steps),
+            units_duration((double)table->total.elapsed_ns / NS_PER_S).text);
     fprintf(table->out, table->total.runs > 1 ? "  in %zu runs\n" : "\n", table->total.runs);
     if (job_table_put_domains(table)) {
         return -1;
@@ -237,14 +224,19 @@ static int job_table_put_all(const struct job_table *table)
         fprintf(table->out, "  %zu record%s had no room\n", table->head->left_out,
                 text_plural(table->head->left_out));
     }
-    if ((table->head->running_count > 0 && job_table_wrap(table, put_running) < 0) ||
-        (table->missing.count > 0 && job_table_wrap(table, job_table_put_names) < 0)) {
+    if (table->head->running_count > 0) {
+        put_running(table);
+    }
+    if (table->missing.count > 0 && put_missing(table)) {
         return -1;
     }
     if (table->missing.count == 0 && table->nodes > table->total.nodes) {
         fprintf(table->out, "  no record of %zu of the nodes\n", table->nodes - table->total.nodes);
     }
-    return table->total.incomplete > 0 ? job_table_wrap(table, job_table_put_incomplete) : 0;
+    if (table->total.incomplete > 0) {
+        put_incomplete(table);
+    }
+    return 0;
 }
 
 int apapi_job_table_format(struct apapi_job *job, const struct apapi_job_table_head *head,

@@ -47,15 +47,13 @@ static void table_regions_put_row(const struct table *table,
     double energy_j = apapi_region_energy_j(region);
     double uncertainty_j = table_region_uncertainty_j(region);
     double time_s = (double)region->time_ns / NS_PER_S;
-    char clean[APAPI_REGION_PATH_SIZE], label[4 * LABEL_WIDTH + 1], share[UNITS_SHARE_SIZE];
+    char label[4 * LABEL_WIDTH + 1];
 
-    text_clean(clean, sizeof clean, table_region_label(region));
-    text_shorten(label, sizeof label, clean, LABEL_WIDTH, LABEL_TAIL);
-    units_share(share, sizeof share, uncertainty_j / energy_j);
+    text_shorten(label, sizeof label, table_region_label(region), LABEL_WIDTH, LABEL_TAIL);
     table_put(table, (struct table_cell[]){CELL_TEXT(label),
                                            CELL(time_s),
                                            {.value = energy_j, .uncertainty = uncertainty_j},
-                                           CELL_TEXT(share),
+                                           CELL_TEXT(units_share(uncertainty_j / energy_j).text),
                                            {.value = time_s > 0 ? energy_j / time_s : (double)NAN,
                                             .uncertainty = uncertainty_j / time_s},
                                            CELL_TEXT(apapi_region_method_name(region->method))});
@@ -65,13 +63,12 @@ static void table_regions_put_row(const struct table *table,
 static void table_regions_amount(char *text, size_t size, double value, const char *unit)
 {
     struct units_scale scale = units_scale(value);
-    char number[UNITS_SIZE];
 
     if (value == round(value) && fabs(value) < WHOLE_MAX) {
         scale = (struct units_scale){1, "", 0};
     }
-    units_number(number, sizeof number, value, &scale);
-    snprintf(text, size, "%s%s%s%s", number, *scale.prefix || *unit ? " " : "", scale.prefix, unit);
+    snprintf(text, size, "%s%s%s%s", units_number(value, &scale).text,
+             *scale.prefix || *unit ? " " : "", scale.prefix, unit);
 }
 
 void table_fom_text(char *text, size_t size, const struct apapi_fom *fom, double energy_j)
@@ -83,7 +80,7 @@ void table_fom_text(char *text, size_t size, const struct apapi_fom *fom, double
     if (each_j < SMALL_J) {
         table_regions_amount(each, sizeof each, 1 / each_j, fom->unit);
     } else {
-        units_quantity(each, sizeof each, each_j, "J");
+        strcpy(each, units_quantity(each_j, "J").text);
     }
     snprintf(text, size, "%s%s%s, %s %s", strcmp(fom->name, fom->unit) ? fom->name : "",
              strcmp(fom->name, fom->unit) ? " " : "", value, each,
@@ -109,13 +106,12 @@ int table_put_regions(const struct apapi_regions *regions, double energy_j, cons
     }
     more = named - shown + regions->losses.regions;
     if (named > 0 && more > 0) {
-        snprintf(text, sizeof text, "%zu more region%s%s%s", more, text_plural(more),
-                 step ? ": apapi regions " : "", step ? step : "");
-        text_wrap(out, text);
+        text_wrap(out, "%zu more region%s%s%s", more, text_plural(more),
+                  step ? ": apapi regions " : "", step ? step : "");
     }
     for (size_t i = 0; i < regions->fom_count; i++) {
         table_fom_text(text, sizeof text, &regions->foms[i], energy_j);
-        text_wrap(out, text);
+        text_wrap(out, "%s", text);
     }
     return 0;
 }

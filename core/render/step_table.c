@@ -15,6 +15,7 @@
 #include "record/record.h"
 #include "render/domain_rows.h"
 #include "render/regions.h"
+#include "render/table.h"
 #include "sum/members.h"
 #include "sum/merge.h"
 
@@ -44,7 +45,6 @@ static void table_put_share(const struct step_table *table)
 {
     const struct share_sum *sum = &table->merge->share;
     const struct apapi_share *share = &sum->share;
-    char energy[UNITS_SIZE + UNITS_SHARE_SIZE];
 
     if (sum->nodes == 0) {
         if (share->reason[0]) {
@@ -52,12 +52,9 @@ static void table_put_share(const struct step_table *table)
         }
         return;
     }
-    units_known_quantity(energy, sizeof(energy), apapi_share_energy_j(share),
-                         apapi_share_uncertainty_j(share), "J");
-    units_beside(energy, sizeof energy,
-                 apapi_share_uncertainty_j(share) / apapi_share_energy_j(share), false);
-    fprintf(table->out, "  share of the step: %s (%s%s)\n", energy, share->method,
-            table_share_idle(share));
+    fprintf(table->out, "  share of the step: %s (%s%s)\n",
+            units_energy(apapi_share_energy_j(share), apapi_share_uncertainty_j(share), false).text,
+            share->method, table_share_idle(share));
     if (sum->lacking > 0) {
         fprintf(table->out, "  share not known on %zu of %zu nodes\n", sum->lacking,
                 table->sum.expected);
@@ -68,7 +65,6 @@ static void table_put_share(const struct step_table *table)
 
 #define NODES_LISTED 4
 #define NODE_COLUMNS 24
-#define NODE_SIZE (APAPI_TEXT_SIZE + 64)
 
 static void collect_rows(struct table_rows *rows, const struct step_table *table)
 {
@@ -108,7 +104,6 @@ static void put_meaning(const struct table_rows *rows, const struct step_table *
 {
     uint64_t bin_ns = 0; /* the widest */
     size_t count = 0;
-    char width[UNITS_SIZE];
 
     for (size_t i = 0; i < rows->count; i++) {
         bin_ns = rows->rows[i].sum.bin_ns > bin_ns ? rows->rows[i].sum.bin_ns : bin_ns;
@@ -124,8 +119,8 @@ static void put_meaning(const struct table_rows *rows, const struct step_table *
         fputs("  mean: energy by time; min, max: the nodes' own, added up\n", table->out);
         return;
     }
-    units_short(width, sizeof(width), (double)bin_ns / 1e9);
-    fprintf(table->out, "  mean: energy by time; min, max: all nodes together, over %s\n", width);
+    fprintf(table->out, "  mean: energy by time; min, max: all nodes together, over %s\n",
+            units_short((double)bin_ns / 1e9).text);
     for (size_t i = 0; i < rows->count; i++) { /* sums of the nodes' own extremes */
         const struct table_row *row = &rows->rows[i];
 
@@ -161,32 +156,20 @@ static void put_footnotes(const struct table_rows *rows, const struct step_table
     put_meaning(rows, table);
 }
 
-/* The part about single nodes. */
-struct node_texts {
-    char texts[NODES_LISTED][NODE_SIZE];
-    size_t count;
-};
-
-static void table_domains_add_node(struct node_texts *nodes, const char *word,
-                                   const struct merge_node *node)
+static void put_node(struct text_line *line, const char *word, const struct merge_node *node)
 {
-    char clean[APAPI_TEXT_SIZE];
     char name[APAPI_TEXT_SIZE];
-    char energy[UNITS_SIZE + UNITS_SHARE_SIZE];
 
-    text_clean(clean, sizeof(clean), node->name);
-    text_shorten(name, sizeof(name), clean, NODE_COLUMNS, NODE_COLUMNS / 2);
-    units_known_quantity(energy, sizeof(energy), node->total_j, node->uncertainty_j, "J");
-    units_beside(energy, sizeof(energy), node->uncertainty_j / node->total_j, false);
-    snprintf(nodes->texts[nodes->count++], NODE_SIZE, "%s%s %s", word, name, energy);
+    text_shorten(name, sizeof name, node->name, NODE_COLUMNS, NODE_COLUMNS / 2);
+    text_item(line, line->column > 0 ? 3 : 2, "%s%s %s", word, name,
+              units_energy(node->total_j, node->uncertainty_j, false).text);
 }
 
 /* Those of the least and the greatest energy, and the distribution. */
-static void add_spread(struct node_texts *nodes, const struct step_table *table)
+static void put_spread(struct text_line *line, const struct step_table *table)
 {
     const struct merge_node *lowest = NULL, *highest = NULL;
     double mean_j = 0, squares = 0; /* of distances from the mean */
-    char mean[UNITS_SIZE];
     size_t count = 0;
 
     for (size_t i = 0; i < table->sum.recorded; i++) {
@@ -203,16 +186,15 @@ static void add_spread(struct node_texts *nodes, const struct step_table *table)
     if (!lowest || !highest) {
         return;
     }
-    table_domains_add_node(nodes, "lowest ", lowest);
-    table_domains_add_node(nodes, "highest ", highest);
-    units_quantity(mean, sizeof(mean), mean_j, "J");
+    put_node(line, "lowest ", lowest);
+    put_node(line, "highest ", highest);
     if (count > 1 && mean_j > 0) { /* the deviation in percent of it */
-        snprintf(nodes->texts[nodes->count++], NODE_SIZE, "mean %s, sd %.2g %%", mean,
-                 sqrt(squares / ((double)count - 1)) / mean_j * 100);
+        text_item(line, 3, "mean %s, sd %.2g %%", units_quantity(mean_j, "J").text,
+                  sqrt(squares / ((double)count - 1)) / mean_j * 100);
     }
 }
 
-static void collect_nodes(struct node_texts *nodes, const struct step_table *table)
+static void table_put_nodes(struct text_line *line, const struct step_table *table)
 {
     bool known = false;
 
@@ -223,11 +205,11 @@ static void collect_nodes(struct node_texts *nodes, const struct step_table *tab
         return;
     }
     if (table->sum.recorded > NODES_LISTED) {
-        add_spread(nodes, table);
+        put_spread(line, table);
         return;
     }
     for (size_t i = 0; i < table->sum.recorded; i++) {
-        table_domains_add_node(nodes, "", table->sum.nodes[i]);
+        put_node(line, "", table->sum.nodes[i]);
     }
 }
 
@@ -240,6 +222,7 @@ static void format_span(char *text, size_t size, double least, double most, int 
     }
 }
 
+/* @param text  "": it is not known */
 static void format_coverage(char *text, size_t size, const struct step_table *table)
 {
     const struct merge_span *covered = &table->merge->covered;
@@ -262,26 +245,19 @@ static void format_coverage(char *text, size_t size, const struct step_table *ta
 static void put_nodes_and_coverage(const struct step_table *table)
 {
     struct text_line line = {table->out, 0};
-    struct node_texts nodes = {0};
     char coverage[192];
     size_t gap = 2;
 
-    collect_nodes(&nodes, table);
+    table_put_nodes(&line, table);
     format_coverage(coverage, sizeof(coverage), table);
-    for (size_t i = 0; i < nodes.count; i++, gap = 3) {
-        text_item(&line, gap, nodes.texts[i]);
-    }
-    if (nodes.count > 0 && *coverage) {
-        if (line.column + 3 + strlen(coverage) <= TEXT_COLUMNS) {
-            gap = TEXT_COLUMNS - line.column - strlen(coverage);
-        } else {
-            fputc('\n', table->out);
-            line.column = 0;
-            gap = 2;
-        }
+    if (line.column > 0 && line.column + 3 + strlen(coverage) <= TEXT_COLUMNS) {
+        gap = TEXT_COLUMNS - line.column - strlen(coverage);
+    } else if (line.column > 0 && *coverage) {
+        fputc('\n', table->out);
+        line.column = 0;
     }
     if (*coverage) {
-        text_item(&line, gap, coverage);
+        text_item(&line, gap, "%s", coverage);
     }
     if (line.column > 0) {
         fputc('\n', table->out);
@@ -312,131 +288,105 @@ static int table_put_domains(const struct step_table *table)
 #define NAME_TAIL 20
 #define CELL_WIDTH 12
 
-static void table_events_put_name(FILE *out, const struct apapi_event *event)
+/* A value is in the column of its name, a total at the right of all three. */
+static const struct table_column event_columns[] = {
+    {.title = "event", .width = NAME_WIDTH},
+    {.title = "mean", .form = TABLE_RIGHT, .width = CELL_WIDTH, .kept = true},
+    {.title = "min", .form = TABLE_RIGHT, .width = CELL_WIDTH, .kept = true},
+    {.title = "max", .form = TABLE_RIGHT, .width = CELL_WIDTH, .most = CELL_WIDTH, .kept = true}};
+
+static void table_put_event(const struct table *events, const struct merge_event *row)
 {
+    const struct apapi_event *event = &row->event;
+    const char *unit = event->kind == APAPI_KIND_POWER ? "W" : event->unit;
     const char *mark = event->estimated ? " (estimated)" : "";
-    const int width = NAME_WIDTH - (int)strlen(mark);
-    char clean[APAPI_NAME_SIZE];
-    char text[APAPI_NAME_SIZE];
-
-    text_clean(clean, sizeof(clean), event->name);
-    text_shorten(text, sizeof(text), clean, width, NAME_TAIL);
-    fprintf(out, "  %s%s%*s", text, mark, width - (int)text_columns(text), "");
-}
-
-static void table_events_put_cell(FILE *out, const char *text, int width)
-{
-    int columns = (int)text_columns(text);
-
-    fprintf(out, "  %*s%s", columns < width ? width - columns : 0, "", text);
-}
-
-static void put_gauge(FILE *out, const struct merge_event *row, const char *unit)
-{
     const double values[] = {row->covered_s > 0 ? row->weighted / row->covered_s : NAN, row->min,
                              row->max};
+    char name[APAPI_NAME_SIZE], texts[COUNT_OF(values)][UNITS_SIZE + 8] = {"", "", ""};
 
-    for (size_t i = 0; i < COUNT_OF(values); i++) {
-        char cell[UNITS_SIZE];
-        char clean[UNITS_SIZE];
+    text_shorten(name, sizeof name, event->name, NAME_WIDTH - strlen(mark), NAME_TAIL);
+    strcat(name, mark);
+    for (size_t i = 0; i < COUNT_OF(values) && !event->accumulates; i++) {
+        const struct units_text whole = units_quantity(values[i], unit);
+        bool fits = text_columns(whole.text) <= CELL_WIDTH;
 
-        units_quantity(cell, sizeof(cell), values[i], unit);
-        text_clean(clean, sizeof(clean), cell);
-        if (text_columns(clean) > CELL_WIDTH) {
-            units_quantity(clean, sizeof(clean), values[i], "");
-        }
-        table_events_put_cell(out, clean, CELL_WIDTH);
+        strcpy(texts[i], fits ? whole.text : units_quantity(values[i], "").text);
     }
+    if (event->accumulates) {
+        snprintf(texts[2], sizeof texts[2], "total %s", units_total(row->total, unit).text);
+    }
+    table_put(events, (struct table_cell[]){CELL_TEXT(name), CELL_TEXT(texts[0]),
+                                            CELL_TEXT(texts[1]), CELL_TEXT(texts[2])});
 }
 
-static void table_put_events(const struct step_table *table)
+static int table_put_events(const struct step_table *table)
 {
     const struct merge_rows *rows = &table->merge->event_rows;
+    struct table events =
+        table_begin(event_columns, COUNT_OF(event_columns), TABLE_FOR_PEOPLE, true, table->out);
     size_t lines = 0;
 
+    events.width = 0;
     for (size_t i = 0; i < rows->keys.count; i++) {
-        const struct merge_event *row = &table->merge->events[i];
-        const char *unit = row->event.kind == APAPI_KIND_POWER ? "W" : row->event.unit;
+        const struct apapi_event *event = &table->merge->events[i].event;
 
-        if (!table->head->verbose && row->event.domain != APAPI_DOMAIN_NONE &&
-            (row->event.kind == APAPI_KIND_ENERGY || row->event.kind == APAPI_KIND_POWER)) {
+        if (!table->head->verbose && event->domain != APAPI_DOMAIN_NONE &&
+            (event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER)) {
             continue; /* the line of its domain has said it */
         }
-        if (lines == 0) {
-            fprintf(table->out, "  %-*s  %*s  %*s  %*s\n", NAME_WIDTH, "event", CELL_WIDTH, "mean",
-                    CELL_WIDTH, "min", CELL_WIDTH, "max");
-        }
         if (lines++ < LINES_MAX) {
-            table_events_put_name(table->out, &row->event);
-            if (row->event.accumulates) {
-                char total[UNITS_SIZE], clean[UNITS_SIZE], cell[UNITS_SIZE + 8];
-
-                units_total(total, sizeof(total), row->total, unit);
-                text_clean(clean, sizeof(clean), total);
-                snprintf(cell, sizeof(cell), "total %s", clean);
-                table_events_put_cell(table->out, cell, 3 * CELL_WIDTH + 4);
-            } else {
-                put_gauge(table->out, row, unit);
-            }
-            fputc('\n', table->out);
+            table_put_event(&events, &table->merge->events[i]);
         }
+    }
+    if (table_end(&events, NULL)) {
+        return -1;
     }
     if (lines > LINES_MAX || rows->full) {
         fprintf(table->out, "  ... and %s%zu more (see the record)\n",
                 rows->full ? "more than " : "", lines > LINES_MAX ? lines - LINES_MAX : 0);
     }
+    return 0;
 }
 
 /* --- how reliable it is ----------------------------------------------------------------------- */
 
-#define SENTENCE_SIZE 512
-
 static void table_trust_put_uncertainty(FILE *out, const struct merge_node *node)
 {
-    char quantity[UNITS_SIZE];
     char share[32] = "";
-    char text[SENTENCE_SIZE];
 
     if (isnan(node->uncertainty_j)) {
         return;
     }
-    units_quantity(quantity, sizeof(quantity), node->uncertainty_j, "J");
     if (node->total_j > 0) {
         snprintf(share, sizeof(share), " (%.2g %%)", node->uncertainty_j / node->total_j * 100);
     }
-    snprintf(text, sizeof(text),
-             "uncertainty of the total %s%s: the counters' update periods and the time not covered",
-             quantity, share);
-    text_wrap(out, text);
+    text_wrap(out,
+              "uncertainty of the total %s%s: the counters' update periods and the time not "
+              "covered",
+              units_quantity(node->uncertainty_j, "J").text, share);
 }
 
 static void table_trust_put_component(FILE *out, const struct apapi_component_result *component)
 {
-    char text[SENTENCE_SIZE];
-    char apart[5 * UNITS_SIZE] = "", mean[UNITS_SIZE], sd[UNITS_SIZE], longest[UNITS_SIZE];
-    char interval[UNITS_SIZE];
+    char apart[5 * UNITS_SIZE] = "";
 
     if (!isnan(component->period.mean_s)) {
-        units_short(mean, sizeof(mean), component->period.mean_s);
-        units_short(sd, sizeof(sd), component->period.sd_s);
-        units_short(longest, sizeof(longest), component->period.longest_s);
-        snprintf(apart, sizeof apart, ", %s apart (standard deviation %s, longest %s)", mean, sd,
-                 longest);
+        snprintf(apart, sizeof apart, ", %s apart (standard deviation %s, longest %s)",
+                 units_short(component->period.mean_s).text,
+                 units_short(component->period.sd_s).text,
+                 units_short(component->period.longest_s).text);
     }
-    units_short(interval, sizeof(interval), (double)component->interval_ns / 1e9);
-    snprintf(text, sizeof(text),
-             "%s: %s, %zu event%s, interval %s, %" PRIu64 " readings%s, %" PRIu64 " missed",
-             component->name, component->source, component->event_count,
-             component->event_count == 1 ? "" : "s", interval, component->period.count + 1, apart,
-             component->missed);
-    text_wrap(out, text);
+    text_wrap(out, "%s: %s, %zu event%s, interval %s, %" PRIu64 " readings%s, %" PRIu64 " missed",
+              component->name, component->source, component->event_count,
+              text_plural(component->event_count),
+              units_short((double)component->interval_ns / 1e9).text, component->period.count + 1,
+              apart, component->missed);
 }
 
 static void table_put_trust(const struct step_table *table)
 {
     const struct apapi_merge *merge = table->merge;
     const struct apapi_incidents *sum = &merge->incidents;
-    char used[UNITS_SIZE];
 
     table_trust_put_uncertainty(table->out, table->sum.nodes[0]);
     for (size_t i = 0; i < merge->component_rows.keys.count; i++) {
@@ -446,8 +396,8 @@ static void table_put_trust(const struct step_table *table)
             "  wraps %" PRIu64 ", resets %" PRIu64 ", readings failed %" PRIu64 ", refused %" PRIu64
             ", gaps %" PRIu64 ", standstills %" PRIu64 "\n",
             sum->wraps, sum->resets, sum->failed, sum->refused, sum->gaps, sum->stalls);
-    units_short(used, sizeof(used), (double)merge->cpu_ns / 1e9);
-    fprintf(table->out, "  the sampling thread used %s of CPU time", used);
+    fprintf(table->out, "  the sampling thread used %s of CPU time",
+            units_short((double)merge->cpu_ns / 1e9).text);
     if (merge->elapsed_ns > 0) {
         fprintf(table->out, " (%.2g %%)", (double)merge->cpu_ns / (double)merge->elapsed_ns * 100);
     }
@@ -462,38 +412,27 @@ static void table_put_trust(const struct step_table *table)
 
 static int table_notes_put_note(const struct merge_note *note, const struct step_table *table)
 {
-    char *text = NULL, duration[UNITS_SIZE];
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
+    const struct namelist nodes = {.names = note->names, .count = note->named};
+    bool of_all = table->sum.expected < 2 || note->nodes == table->sum.recorded;
+    char *names = hostlist_text(&nodes, NAMES_COLUMNS);
+    char where[APAPI_TEXT_SIZE + 1024], others[40] = "", outages[UNITS_SIZE + 48] = "";
 
-    if (out) {
-        bool of_all = table->sum.expected < 2 || note->nodes == table->sum.recorded;
-
-        fputs(note->subject, out);
-        if (*note->subject == '\0' || !of_all) {
-            size_t unnamed = note->nodes - note->named;
-
-            fputs(*note->subject ? " on " : "", out);
-            hostlist_put(out, note->names, note->named, NAMES_COLUMNS);
-            if (unnamed > 0) {
-                fprintf(out, " and %zu others", unnamed);
-            }
-        }
-        fprintf(out, ": %s", note->verdict);
-        if (note->outages > 0) {
-            units_duration(duration, sizeof(duration), (double)note->outage_ns / 1e9);
-            fprintf(out, " for %s in %" PRIu64 " outage%s", duration, note->outages,
-                    note->outages == 1 ? "" : "s");
-        }
-        if (*note->reason) {
-            fprintf(out, " (%s)", note->reason);
-        }
-    }
-    if (!text_of_stream(out, &text, 0)) {
+    if (!names) {
         return -1;
     }
-    text_wrap(table->out, text[0] == ':' ? text + 2 : text);
-    free(text);
+    if (note->nodes > note->named) {
+        snprintf(others, sizeof others, " and %zu others", note->nodes - note->named);
+    }
+    snprintf(where, sizeof where, *note->subject && of_all ? "%s" : "%s%s%s%s", note->subject,
+             *note->subject ? " on " : "", names, others);
+    if (note->outages > 0) {
+        snprintf(outages, sizeof outages, " for %s in %" PRIu64 " outage%s",
+                 units_duration((double)note->outage_ns / 1e9).text, note->outages,
+                 text_plural(note->outages));
+    }
+    text_wrap(table->out, *note->reason ? "%s%s%s%s (%s)" : "%s%s%s%s", where, *where ? ": " : "",
+              note->verdict, outages, note->reason);
+    free(names);
     return 0;
 }
 
@@ -523,7 +462,6 @@ static void put_late(const struct step_table *table)
 {
     uint64_t late_ns = table->merge->late_ns;
     char duration[UNITS_SIZE];
-    char text[APAPI_TEXT_SIZE + 128];
 
     if (late_ns <= LATE_SHOWN_NS) {
         return;
@@ -531,15 +469,14 @@ static void put_late(const struct step_table *table)
     if (late_ns < UINT64_C(9999500000)) {
         snprintf(duration, sizeof(duration), "%.0f ms", (double)late_ns / 1e6);
     } else {
-        units_duration(duration, sizeof(duration), (double)late_ns / 1e9);
+        strcpy(duration, units_duration((double)late_ns / 1e9).text);
     }
     if (table->sum.recorded > 1) {
-        snprintf(text, sizeof(text), "first %s not covered on %s, less on others", duration,
-                 table->merge->latest->name);
+        text_wrap(table->out, "first %s not covered on %s, less on others", duration,
+                  table->merge->latest->name);
     } else {
-        snprintf(text, sizeof(text), "first %s not covered", duration);
+        text_wrap(table->out, "first %s not covered", duration);
     }
-    text_wrap(table->out, text);
 }
 
 static void table_notes_put_incidents(const struct step_table *table)
@@ -609,7 +546,7 @@ static int table_put_notes(const struct step_table *table)
     table_notes_put_incidents(table);
     put_possible_error(table);
     if (table->head->note) {
-        text_wrap(table->out, table->head->note);
+        text_wrap(table->out, "%s", table->head->note);
     }
     return 0;
 }
@@ -629,27 +566,22 @@ static bool is_part(const struct apapi_merge *merge, const struct apapi_identity
 static void table_put_step(struct text_line *line, const struct step_table *table)
 {
     struct apapi_identity id = table->merge->id;
-    char step[APAPI_TEXT_SIZE - sizeof "step "];
-    char text[APAPI_TEXT_SIZE];
-    char clean[APAPI_TEXT_SIZE];
+    char step[APAPI_TEXT_SIZE];
 
+    snprintf(step, sizeof step, "%s", table->head->step);
     if (is_part(table->merge, &id)) {
         if (id.het_offset == APAPI_UNKNOWN) { /* of several components: as the first one's */
             id.het_offset = 0;
         }
-        step_id_text(&id, step, sizeof(step));
-    } else {
-        snprintf(step, sizeof(step), "%s", table->head->step);
+        step_id_text(&id, step, sizeof step);
     }
-    snprintf(text, sizeof(text), "step %s", step);
-    text_clean(clean, sizeof(clean), text);
-    text_item(line, 1, clean);
+    text_item(line, 1, "step %s", step);
 }
 
 /* Items after step and name are separated by two spaces. */
-static void put_item(struct text_line *line, const char *item)
+static size_t item_gap(const struct text_line *line)
 {
-    text_item(line, line->column > strlen("apapi:") ? 2 : 1, item);
+    return line->column > strlen("apapi:") ? 2 : 1;
 }
 
 /* Of a step the time by which its energy is divided. */
@@ -666,86 +598,58 @@ static double table_elapsed_s(const struct step_table *table)
     return busy_s;
 }
 
-static void table_put_nodes(struct text_line *line, const struct step_table *table)
+static void put_node_count(struct text_line *line, const struct step_table *table)
 {
-    size_t missing = table->sum.expected - table->sum.recorded;
-    char text[64];
-    int length;
+    size_t expected = table->sum.expected, missing = expected - table->sum.recorded;
+    char lacking[48] = "";
 
-    if (table->sum.expected < 2 && missing == 0) {
-        return;
-    }
-    length = snprintf(text, sizeof(text), "%zu node%s", table->sum.expected,
-                      table->sum.expected == 1 ? "" : "s");
     if (missing > 0) {
-        snprintf(text + length, sizeof(text) - length, ", %zu missing", missing);
+        snprintf(lacking, sizeof lacking, ", %zu missing", missing);
     }
-    put_item(line, text);
+    if (expected > 1 || missing > 0) {
+        text_item(line, item_gap(line), "%zu node%s%s", expected, text_plural(expected), lacking);
+    }
 }
 
 static void table_put_headline(const struct step_table *table)
 {
     const struct apapi_table_head *head = table->head;
     struct text_line line = {table->out, strlen("apapi:")};
-    char elapsed[UNITS_SIZE];
+    char name[APAPI_TEXT_SIZE];
 
     fputs("apapi:", table->out);
     if (head->step) {
         table_put_step(&line, table);
     }
     if (head->name && *head->name) {
-        char clean[APAPI_TEXT_SIZE];
-        char short_name[APAPI_TEXT_SIZE];
-        char quoted[APAPI_TEXT_SIZE + 2];
-
-        text_clean(clean, sizeof(clean), head->name);
-        text_shorten(short_name, sizeof(short_name), clean, NAME_COLUMNS, 0);
-        snprintf(quoted, sizeof(quoted), "\"%s\"", short_name);
-        text_item(&line, 1, quoted);
+        text_shorten(name, sizeof name, head->name, NAME_COLUMNS, 0);
+        text_item(&line, 1, "\"%s\"", name);
     }
-    table_put_nodes(&line, table);
+    put_node_count(&line, table);
     if (!isnan(table_elapsed_s(table))) {
-        units_duration(elapsed, sizeof elapsed, table_elapsed_s(table));
-        put_item(&line, elapsed);
+        text_item(&line, item_gap(&line), "%s", units_duration(table_elapsed_s(table)).text);
     }
     for (size_t i = 0; i < table->merge->component_rows.keys.count; i++) {
         const struct apapi_component_result *component = &table->merge->components[i].first;
-        char text[sizeof component->name + sizeof component->source + 8];
-        char clean[sizeof(text)];
 
-        snprintf(text, sizeof(text), "%s (%s)", component->name, component->source);
-        text_clean(clean, sizeof(clean), text);
-        put_item(&line, clean);
+        text_item(&line, item_gap(&line), "%s (%s)", component->name, component->source);
     }
     fputc('\n', table->out);
-}
-
-static void table_put_duration(struct text_line *line, const char *word, double seconds)
-{
-    char text[UNITS_SIZE + 16];
-    char duration[UNITS_SIZE];
-
-    units_duration(duration, sizeof(duration), seconds);
-    snprintf(text, sizeof(text), "%s %s", word, duration);
-    text_item(line, line->column ? 3 : 2, text);
 }
 
 static void table_put_times(const struct step_table *table)
 {
     struct text_line line = {table->out, 0};
-    char text[UNITS_SIZE + 16];
-    char size[UNITS_SIZE];
+    const struct apapi_table_head *head = table->head;
 
-    if (isnan(table->head->user_s)) {
+    if (isnan(head->user_s)) {
         return;
     }
-    table_put_duration(&line, "elapsed", table_elapsed_s(table));
-    table_put_duration(&line, "user", table->head->user_s);
-    table_put_duration(&line, "system", table->head->system_s);
-    if (table->head->peak_bytes > 0) {
-        units_bytes(size, sizeof(size), table->head->peak_bytes);
-        snprintf(text, sizeof(text), "peak memory %s", size);
-        text_item(&line, 3, text);
+    text_item(&line, 2, "elapsed %s", units_duration(table_elapsed_s(table)).text);
+    text_item(&line, 3, "user %s", units_duration(head->user_s).text);
+    text_item(&line, 3, "system %s", units_duration(head->system_s).text);
+    if (head->peak_bytes > 0) {
+        text_item(&line, 3, "peak memory %s", units_bytes(head->peak_bytes).text);
     }
     fputc('\n', table->out);
 }
@@ -766,11 +670,8 @@ static int table_put_all_regions(const struct step_table *table)
 static int table_put_all(const struct step_table *table)
 {
     table_put_headline(table);
-    if (table_put_domains(table)) {
-        return -1;
-    }
-    table_put_events(table);
-    if (table_put_all_regions(table) < 0 || table_put_notes(table) < 0) {
+    if (table_put_domains(table) || table_put_events(table) || table_put_all_regions(table) ||
+        table_put_notes(table)) {
         return -1;
     }
     if (table->head->verbose && table->sum.recorded == 1) {
@@ -778,7 +679,7 @@ static int table_put_all(const struct step_table *table)
     }
     table_put_times(table);
     if (table->head->end) {
-        text_wrap(table->out, table->head->end);
+        text_wrap(table->out, "%s", table->head->end);
     }
     return 0;
 }

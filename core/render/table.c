@@ -117,7 +117,10 @@ static void put_cut(FILE *out, const char *text, size_t width)
     free(cut);
 }
 
-/* Numbers are never cut. No line has trailing blanks. @param row  SIZE_MAX: the titles */
+/*
+ * Numbers are never cut: a longer one reaches into the empty cells before it. No line has trailing
+ * blanks. @param row  SIZE_MAX: the titles
+ */
 static void put_row(const struct table *table, size_t row, const size_t *widths)
 {
     size_t blanks = table->indent;
@@ -128,10 +131,13 @@ static void put_row(const struct table *table, size_t row, const size_t *widths)
         const char *text = row == SIZE_MAX ? table->columns[i].title : cell_at(table, row, i);
         size_t columns = widths[i] > 0 ? text_columns(text) : 0;
         size_t padding = columns < widths[i] ? widths[i] - columns : 0;
+        size_t beyond =
+            right && table->columns[i].most && columns > widths[i] ? columns - widths[i] : 0;
 
         if (widths[i] == 0) {
             continue;
         }
+        blanks -= beyond < blanks ? beyond : blanks;
         blanks += (first ? 0 : gap_before(table, i)) + (right ? padding : 0);
         first = false;
         if (*text) {
@@ -239,8 +245,6 @@ void csv_put_text(FILE *out, const char *text)
 
 /* --- columns and rows ----------------------------------------------------------------------- */
 
-#define TABLE_CELL_SIZE (2 * UNITS_SIZE + UNITS_SHARE_SIZE)
-
 /* sacct's -P has no quotes, and a bar for the end of a cell. */
 static void put_parsable(FILE *out, const char *text)
 {
@@ -303,9 +307,11 @@ struct table table_begin(const struct table_column *columns, size_t count, enum 
 }
 
 /* For people. An unknown number is "-". */
-static void table_cell_text(const struct table_column *column, const struct table_cell *cell,
-                            char *text, size_t size)
+static struct units_text table_cell_text(const struct table_column *column,
+                                         const struct table_cell *cell)
 {
+    struct units_text text = {""};
+
     switch (column->form) {
     case TABLE_TEXT:
     case TABLE_RIGHT:
@@ -313,26 +319,21 @@ static void table_cell_text(const struct table_column *column, const struct tabl
     case TABLE_COUNT:
     case TABLE_NUMBER:
     case TABLE_PERCENT:
-        snprintf(text, size, isnan(cell->value) ? "-" : "%.*f%s", column->decimals, cell->value,
-                 column->form == TABLE_PERCENT ? " %" : "");
+        snprintf(text.text, sizeof text, isnan(cell->value) ? "-" : "%.*f%s", column->decimals,
+                 cell->value, column->form == TABLE_PERCENT ? " %" : "");
         break;
     case TABLE_QUANTITY:
-        units_quantity(text, size, cell->value, column->unit);
-        break;
+        return units_quantity(cell->value, column->unit);
     case TABLE_KNOWN:
-        units_known_quantity(text, size, cell->value, cell->uncertainty, column->unit);
-        break;
+        return units_known_quantity(cell->value, cell->uncertainty, column->unit);
     case TABLE_ENERGY:
-        units_known_quantity(text, size, cell->value, cell->uncertainty, "J");
-        units_beside(text, size, cell->uncertainty / cell->value, true);
-        break;
+        return units_energy(cell->value, cell->uncertainty, true);
     case TABLE_DURATION:
-        units_duration(text, size, cell->value);
-        break;
+        return units_duration(cell->value);
     case TABLE_SHORT:
-        units_short(text, size, cell->value);
-        break;
+        return units_short(cell->value);
     }
+    return text;
 }
 
 void table_put(const struct table *table, const struct table_cell *cells)
@@ -343,12 +344,12 @@ void table_put(const struct table *table, const struct table_cell *cells)
         put_for_programs(table, cells);
     }
     for (size_t i = 0; list && !list->failed && i < table->count; i++) {
-        char text[TABLE_CELL_SIZE] = "";
+        struct units_text text;
         const char *cell = table->columns[i].title ? cells[i].text : "";
 
         if (!cell) {
-            table_cell_text(&table->columns[i], &cells[i], text, sizeof text);
-            cell = text;
+            text = table_cell_text(&table->columns[i], &cells[i]);
+            cell = text.text;
         }
         list->failed = namelist_add(&list->cells, cell) != 0;
         if (!list->failed) {

@@ -41,30 +41,28 @@ size_t crossing_first(const struct apapi_record *record, size_t index)
 }
 
 /* Since the start of the measurement. */
-static void crossing_time(const struct apapi_record *record, size_t index, char text[UNITS_SIZE])
+static struct units_text crossing_time(const struct apapi_record *record, size_t index)
 {
     int64_t since_ns = record->crossing[index].unix_ns - record->measurement.start_unix_ns;
 
-    units_duration(text, UNITS_SIZE, since_ns > 0 ? (double)since_ns / 1e9 : 0);
+    return units_duration(since_ns > 0 ? (double)since_ns / 1e9 : 0);
 }
 
 void crossing_text(const struct apapi_record *record, size_t index, char *text, size_t size)
 {
     const struct apapi_crossing *last = &record->crossing[index];
-    char first_at[UNITS_SIZE], last_at[UNITS_SIZE], value[UNITS_SIZE], times[128] = "";
+    char value[UNITS_SIZE], times[128] = "";
 
-    crossing_time(record, crossing_first(record, index), first_at);
-    crossing_time(record, index, last_at);
     if (*last->unit) {
-        units_quantity(value, sizeof value, last->value, last->unit);
+        strcpy(value, units_quantity(last->value, last->unit).text);
     } else {
         snprintf(value, sizeof value, "%.6g", last->value);
     }
     if (last->count > 1) {
         snprintf(times, sizeof times, "%" PRIu64 " times, first at %s, last ", last->count,
-                 first_at);
+                 crossing_time(record, crossing_first(record, index)).text);
     }
-    snprintf(text, size, "%sat %s with %s%s%s", times, last_at, value,
+    snprintf(text, size, "%sat %s with %s%s%s", times, crossing_time(record, index).text, value,
              *last->action || *last->result ? "; " : "",
              *last->result ? last->result : last->action);
 }

@@ -89,7 +89,7 @@ struct merge_note {
     uint64_t outage_ns;
     size_t index; /* in the record of the first node */
     const struct merge_node *first;
-    const char **names; /* of the nodes, borrowed */
+    char **names; /* of the nodes, borrowed */
     size_t named, room;
     size_t nodes; /* including nodes that are not named */
 };

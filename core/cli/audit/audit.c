@@ -372,14 +372,13 @@ __attribute__((format(printf, 2, 3))) static void audit_give(struct audit_reason
 static void audit_explain_late(const struct audit_row *row, struct audit_reasons *reasons)
 {
     int64_t late_ns = (int64_t)(row->numbers[LATE_S] * NS_PER_S);
-    char until[TIMESTAMP_SIZE], amount[UNITS_SIZE];
+    char until[TIMESTAMP_SIZE];
 
     if (row->day_ns) {
         timestamp_format(until, sizeof until, row->day_ns + late_ns);
         audit_give(reasons, "no node sampler before %.5s", until + strlen("2026-11-21T"));
     } else {
-        units_duration(amount, sizeof amount, row->numbers[LATE_S]);
-        audit_give(reasons, "no node sampler yet %s", amount);
+        audit_give(reasons, "no node sampler yet %s", units_duration(row->numbers[LATE_S]).text);
     }
 }
 
@@ -388,7 +387,6 @@ static void audit_explain_time(const struct audit *audit, const struct audit_row
 {
     const double *numbers = row->numbers;
     double least_s = numbers[EXPECTED_S] * TOLERANCE;
-    char amount[UNITS_SIZE];
 
     for (size_t i = 0; i < row->gap_count; i++) {
         const struct audit_gaps *gaps = &row->gaps[i];
@@ -398,8 +396,8 @@ static void audit_explain_time(const struct audit *audit, const struct audit_row
         if (gaps->count > 1) {
             snprintf(times, sizeof times, " (%" PRIu64 " times)", gaps->count);
         }
-        units_duration(amount, sizeof amount, gaps->elapsed_s);
-        audit_give(reasons, "%.100s %s%s", *text ? text : "no reason given", amount, times);
+        audit_give(reasons, "%.100s %s%s", *text ? text : "no reason given",
+                   units_duration(gaps->elapsed_s).text, times);
         unmeasured_s -= gaps->elapsed_s;
     }
     if (numbers[LATE_S] > least_s) {
@@ -407,8 +405,8 @@ static void audit_explain_time(const struct audit *audit, const struct audit_row
         unmeasured_s -= numbers[LATE_S];
     }
     if (unmeasured_s > least_s) {
-        units_duration(amount, sizeof amount, unmeasured_s);
-        audit_give(reasons, "%s %s", numbers[HOURS] == 0 ? "no hours" : "hours missing", amount);
+        audit_give(reasons, "%s %s", numbers[HOURS] == 0 ? "no hours" : "hours missing",
+                   units_duration(unmeasured_s).text);
     }
     if (numbers[RESETS] > 0) {
         audit_give(reasons, "meter reset %.0f", numbers[RESETS]);
@@ -420,18 +418,16 @@ static void audit_explain_energy(const struct audit_row *row, const double *ener
 {
     double lacking_j = audit_known(energies[STEPS_J]) - audit_known(energies[SHARES_J]);
     double shareless = row->numbers[SHARELESS];
-    char amount[UNITS_SIZE];
 
     if (shareless > 0) {
         audit_give(reasons, "records without share %.0f", shareless);
     }
     if (row->numbers[HOURS] > 0 && fabs(lacking_j) > audit_known(energies[METER_J]) * TOLERANCE) {
-        units_quantity(amount, sizeof amount, fabs(lacking_j), "J");
         audit_give(reasons, "%s %s",
                    lacking_j < 0   ? "records exceed hours"
                    : shareless > 0 ? "not in records"
                                    : "no record",
-                   amount);
+                   units_quantity(fabs(lacking_j), "J").text);
     }
 }
 

@@ -91,10 +91,7 @@ struct diagnosis {
 
 static bool implausible(char *text, size_t size, double value, const char *unit)
 {
-    char quantity[UNITS_SIZE];
-
-    units_quantity(quantity, sizeof quantity, value, unit);
-    snprintf(text, size, "implausible: %s", quantity);
+    snprintf(text, size, "implausible: %s", units_quantity(value, unit).text);
     return false;
 }
 

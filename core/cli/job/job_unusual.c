@@ -48,18 +48,17 @@ static double usual_power(const struct show *show)
 static void report_nodes(const struct show *show, struct remarks *remarks)
 {
     double usual_w = usual_power(show);
-    char own[UNITS_SIZE], others[UNITS_SIZE];
 
     for (size_t i = 0; i < show->node_count && usual_w > 0; i++) {
         const struct show_node *node = &show->nodes[i];
         bool more = node->used.mean_w >= TWICE * usual_w,
              less = node->used.mean_w <= usual_w / TWICE;
 
-        units_quantity(own, sizeof own, node->used.mean_w, "W");
-        units_quantity(others, sizeof others, usual_w, "W");
         if (more || less) {
-            remark(remarks, "%s draws %s, %s the other nodes' usual %s", node->name, own,
-                   more ? "twice or more of" : "half or less of", others);
+            remark(remarks, "%s draws %s, %s the other nodes' usual %s", node->name,
+                   units_quantity(node->used.mean_w, "W").text,
+                   more ? "twice or more of" : "half or less of",
+                   units_quantity(usual_w, "W").text);
         }
     }
 }
@@ -96,17 +95,14 @@ static double find_early(const struct show *show, const char *step, struct namel
 /* They waited for the others or had less work. */
 static void report_early(const struct show *show, struct remarks *remarks)
 {
-    char duration[UNITS_SIZE];
-
     for (size_t i = 0; i < show->step_count; i++) {
         struct namelist names = {0};
         double most_s = find_early(show, show->steps[i].step, &names);
         char *list = names.count > 0 ? hostlist_text(&names, NAMES_COLUMNS) : NULL;
 
         if (list) {
-            units_duration(duration, sizeof duration, most_s);
             remark(remarks, "step %s: %s ended before its last node, by up to %s",
-                   show->steps[i].step, list, duration);
+                   show->steps[i].step, list, units_duration(most_s).text);
         }
         free(list);
         namelist_free(&names);
@@ -150,7 +146,6 @@ say_of_record(struct remarks *remarks, const struct apapi_record *record, const 
 static void report_components(const struct apapi_record *record, struct remarks *remarks)
 {
     const struct apapi_measurement *m = &record->measurement;
-    char duration[UNITS_SIZE];
 
     for (size_t i = 0; i < m->component_count; i++) {
         const struct apapi_component_result *component = &m->components[i];
@@ -160,9 +155,9 @@ static void report_components(const struct apapi_record *record, struct remarks 
                           *component->reason ? component->reason : "not measured");
         }
         if (component->outages > 0) {
-            units_duration(duration, sizeof duration, (double)component->outage_ns / NS_PER_S);
             say_of_record(remarks, record, "%s could not be read %" PRIu64 " times, %s in all",
-                          component->name, component->outages, duration);
+                          component->name, component->outages,
+                          units_duration((double)component->outage_ns / NS_PER_S).text);
         }
         for (size_t e = 0; e < component->event_count; e++) {
             const struct apapi_event_result *event = &component->events[e];
@@ -261,21 +256,19 @@ static int report_gap(const struct sum_gap *gap, void *remarks)
 static void report_clock(const char *node, int64_t jumped_ns, int64_t apart_ns,
                          struct remarks *remarks)
 {
-    char duration[UNITS_SIZE];
-
     if (llabs(jumped_ns) >= TIMING_JUMP_NS) {
-        units_duration(duration, sizeof duration, (double)llabs(jumped_ns) / NS_PER_S);
         remark(remarks,
                "%s: its clock jumped %s by %s; its time since boot says when its "
                "steps ran",
-               node, jumped_ns < 0 ? "back" : "ahead", duration);
+               node, jumped_ns < 0 ? "back" : "ahead",
+               units_duration((double)llabs(jumped_ns) / NS_PER_S).text);
     }
     if (apart_ns != 0) {
-        units_duration(duration, sizeof duration, (double)llabs(apart_ns) / NS_PER_S);
         remark(remarks,
                "%s: its clock is %s %s the other nodes'; its steps are taken to begin "
                "with theirs",
-               node, duration, apart_ns < 0 ? "behind" : "ahead of");
+               node, units_duration((double)llabs(apart_ns) / NS_PER_S).text,
+               apart_ns < 0 ? "behind" : "ahead of");
     }
 }
 

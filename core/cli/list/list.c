@@ -64,29 +64,27 @@ static const struct table_column columns[] = {{.title = "event"},
 static void put_event(const struct table *table, const struct listed_event *listed)
 {
     const struct apapi_event *event = &listed->event;
-    char value[UNITS_SIZE], range[UNITS_SIZE] = "", width[UNITS_SIZE] = "";
+    char width[UNITS_SIZE] = "";
 
-    units_total(value, sizeof value, listed->value, event->unit);
-    if (!isnan(listed->range)) {
-        units_quantity(range, sizeof range, listed->range, event->unit);
-    }
     if (!isnan(listed->width)) {
         snprintf(width, sizeof width, "%.0f bits", listed->width);
     }
-    table_put(table, (const struct table_cell[]){CELL_TEXT(event->name),
-                                                 CELL_TEXT(*listed->error ? listed->error : value),
-                                                 CELL_TEXT(event->unit),
-                                                 CELL_TEXT(apapi_kind_name(event->kind)),
-                                                 CELL_TEXT(event->domain == APAPI_DOMAIN_NONE
-                                                               ? ""
-                                                               : apapi_domain_name(event->domain)),
-                                                 CELL_TEXT(range),
-                                                 CELL_TEXT(width),
-                                                 CELL_OR_BLANK(listed->guard_s),
-                                                 {.value = duration(event->update_ns) / NS_PER_S,
-                                                  .text = event->update_ns > 0 ? NULL : ""},
-                                                 CELL_TEXT(event->estimated ? "estimated" : ""),
-                                                 CELL_TEXT(listed->description)});
+    table_put(
+        table,
+        (const struct table_cell[]){
+            CELL_TEXT(event->name),
+            CELL_TEXT(*listed->error ? listed->error
+                                     : units_total(listed->value, event->unit).text),
+            CELL_TEXT(event->unit),
+            CELL_TEXT(apapi_kind_name(event->kind)),
+            CELL_TEXT(event->domain == APAPI_DOMAIN_NONE ? "" : apapi_domain_name(event->domain)),
+            CELL_TEXT(isnan(listed->range) ? "" : units_quantity(listed->range, event->unit).text),
+            CELL_TEXT(width),
+            CELL_OR_BLANK(listed->guard_s),
+            {.value = duration(event->update_ns) / NS_PER_S,
+             .text = event->update_ns > 0 ? NULL : ""},
+            CELL_TEXT(event->estimated ? "estimated" : ""),
+            CELL_TEXT(listed->description)});
 }
 
 static void put_names(const struct list *list)

@@ -147,8 +147,9 @@ static int mark_region(const struct options *options, enum region_message_kind k
     if (kind == REGION_READ && !isfinite(answer.value)) {
         return say(options, &(struct apapi_error){"the energy is not known yet"}, EAGAIN);
     } else if (kind == REGION_READ) {
-        units_share(answer.unit, sizeof answer.unit, answer.within_j / fabs(answer.value));
-        printf("%.9g J%s%s\n", answer.value, *answer.unit ? " " : "", answer.unit);
+        const struct units_text share = units_share(answer.within_j / fabs(answer.value));
+
+        printf("%.9g J%s%s\n", answer.value, *share.text ? " " : "", share.text);
     }
     return command_finish(COMMAND, EXIT_SUCCESS);
 }

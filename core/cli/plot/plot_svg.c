@@ -73,10 +73,9 @@ struct text {
 
 static void svg_text(FILE *out, const struct text *place, const char *text)
 {
-    char clean[2 * APAPI_TEXT_SIZE], cut[sizeof clean];
+    char cut[2 * APAPI_TEXT_SIZE];
 
-    text_clean(clean, sizeof clean, text);
-    text_shorten(cut, sizeof cut, clean, (size_t)fmax(4, place->room / LETTER), 0);
+    text_shorten(cut, sizeof cut, text, (size_t)fmax(4, place->room / LETTER), 0);
     fprintf(out, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\">", place->class, place->x, place->y);
     for (const char *at = cut; *at; at++) {
         fprintf(out, strchr("<>&", *at) ? "&#%d;" : "%c", *at);

@@ -170,12 +170,11 @@ static void print_foms(const struct options *options, size_t step)
     const struct apapi_regions *regions = &options->regions[step];
 
     for (size_t i = 0; i < regions->fom_count; i++) {
-        char text[TABLE_FOM_SIZE], line[2 * TABLE_FOM_SIZE];
+        char text[TABLE_FOM_SIZE];
 
         table_fom_text(text, sizeof text, &regions->foms[i], step_j(options, step));
-        snprintf(line, sizeof line, names_steps(options) ? "step %s: %s" : "%s%s",
-                 names_steps(options) ? options->show.steps[step].step : "", text);
-        text_wrap(stdout, line);
+        text_wrap(stdout, names_steps(options) ? "step %s: %s" : "%s%s",
+                  names_steps(options) ? options->show.steps[step].step : "", text);
     }
 }
 

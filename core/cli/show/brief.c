@@ -233,25 +233,21 @@ static void brief_put_job(const struct brief *brief)
 static void brief_put_energy(const struct brief *brief)
 {
     const struct sacct_job *job = &brief->job;
-    char text[UNITS_SIZE + UNITS_SHARE_SIZE], each[UNITS_SIZE];
+    char text[UNITS_SIZE], each[UNITS_SIZE];
 
     if (isfinite(job->energy_j)) {
-        units_known_quantity(text, sizeof text, job->energy_j, job->uncertainty_j, "J");
-        units_beside(text, sizeof text, job->uncertainty_j / job->energy_j, false);
-        printf("Energy: %s\n", text);
+        printf("Energy: %s\n", units_energy(job->energy_j, job->uncertainty_j, false).text);
     }
     if (isfinite(job->mean_w)) {
-        units_quantity(text, sizeof text, job->mean_w, "W");
-        units_quantity(each, sizeof each, brief->node_w, "W");
-        printf("Mean power: %s", text);
-        printf(job->nodes > 1 && isfinite(brief->node_w) ? ", %s a node\n" : "\n", each);
+        printf("Mean power: %s", units_quantity(job->mean_w, "W").text);
+        printf(job->nodes > 1 && isfinite(brief->node_w) ? ", %s a node\n" : "\n",
+               units_quantity(brief->node_w, "W").text);
     }
     if (isfinite(job->measured)) {
         printf("Measured: %.1f %% of the node time", floor(job->measured * 1000 + 1e-6) / 10);
         if (job->recorded_s < RECORDED_SHARE * job->elapsed_s &&
             job->elapsed_s - job->recorded_s > RECORDED_S) {
-            units_duration(text, sizeof text, job->recorded_s);
-            printf(" from the first record to the last, %s", text);
+            printf(" from the first record to the last, %s", units_duration(job->recorded_s).text);
         }
         putchar('\n');
     }
@@ -266,8 +262,7 @@ static void brief_put_energy(const struct brief *brief)
                brief->gpus, text_plural(brief->gpus));
     }
     if (isfinite(brief->j_per_used_hour) && brief->efficiency > CPU_LEAST) {
-        units_quantity(text, sizeof text, brief->j_per_used_hour, "J");
-        printf("Energy per CPU hour used: %s\n", text);
+        printf("Energy per CPU hour used: %s\n", units_quantity(brief->j_per_used_hour, "J").text);
     }
 }
 

@@ -36,14 +36,11 @@
 static void put_curve_row(const struct show *show, double greatest_w, int row)
 {
     static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-    char label[UNITS_SIZE] = "";
 
-    if (row == CURVE_ROWS - 1) {
-        units_quantity(label, sizeof label, greatest_w, "W");
-    } else if (row == 0) {
-        snprintf(label, sizeof label, "0 W");
-    }
-    printf("  %*s |", LABEL_COLUMNS, label);
+    printf("  %*s |", LABEL_COLUMNS,
+           row == CURVE_ROWS - 1 ? units_quantity(greatest_w, "W").text
+           : row == 0            ? "0 W"
+                                 : "");
     for (int i = 0; i < SHOW_CURVE; i++) {
         double power_w = show->curve_w[i];
         double all = greatest_w > 0 ? round(power_w / greatest_w * CURVE_ROWS * EIGHTHS) : 0;
@@ -63,7 +60,6 @@ static void put_curve_row(const struct show *show, double greatest_w, int row)
 static void print_curve(const struct show *show)
 {
     double greatest_w = NAN;
-    char duration[UNITS_SIZE];
 
     for (int i = 0; i < SHOW_CURVE; i++) {
         greatest_w = fmax(greatest_w, show->curve_w[i]);
@@ -80,9 +76,9 @@ static void print_curve(const struct show *show)
     for (int row = CURVE_ROWS - 1; row >= 0; row--) {
         put_curve_row(show, greatest_w, row);
     }
-    units_duration(duration, sizeof duration,
-                   (double)(show->total.end_unix_ns - show->total.start_unix_ns) / NS_PER_S);
-    printf("  %*s  0 s%*s\n", LABEL_COLUMNS, "", SHOW_CURVE - 3, duration);
+    printf("  %*s  0 s%*s\n", LABEL_COLUMNS, "", SHOW_CURVE - 3,
+           units_duration((double)(show->total.end_unix_ns - show->total.start_unix_ns) / NS_PER_S)
+               .text);
 }
 
 /* --- identity --------------------------------------------------------------------------------- */
@@ -182,7 +178,6 @@ static void full_put_spread(const struct show_node *nodes, size_t count)
 {
     const struct show_node *slowest = nodes;
     double least_w = NAN, greatest_w = NAN;
-    char least[UNITS_SIZE], greatest[UNITS_SIZE];
     char first[APAPI_TEXT_SIZE], last[APAPI_TEXT_SIZE];
 
     for (size_t i = 0; i < count; i++) {
@@ -192,10 +187,8 @@ static void full_put_spread(const struct show_node *nodes, size_t count)
     }
     text_clean(first, sizeof first, nodes->name);
     text_clean(last, sizeof last, slowest->name);
-    units_quantity(least, sizeof least, least_w, "W");
-    units_quantity(greatest, sizeof greatest, greatest_w, "W");
-    printf("  %zu nodes, from %s to %s; highest energy %s, last to end %s\n", count, least,
-           greatest, first, last);
+    printf("  %zu nodes, from %s to %s; highest energy %s, last to end %s\n", count,
+           units_quantity(least_w, "W").text, units_quantity(greatest_w, "W").text, first, last);
 }
 
 static int full_put_nodes(const struct show *show)

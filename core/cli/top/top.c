@@ -28,7 +28,7 @@ struct top_form {
 
 /* --- for people ----------------------------------------------------------------------------- */
 
-#define CELL_SIZE 48
+#define CELL_SIZE (UNITS_SIZE + 8)
 #define NAME_LEAST 6 /* minimum width of a name */
 
 /* Columns of the steps; the domains' follow DOMAIN. */
@@ -89,11 +89,9 @@ static void fill_row(struct step_row *row, const struct top_figure domains[APAPI
     }
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         if (d == TOP_TOTAL || content->domains[d]) {
-            char now[UNITS_SIZE];
-
-            units_quantity(now, sizeof now, domains[d].now, "W");
             snprintf(row->powers[d], CELL_SIZE, "%s%s",
-                     isnan(domains[d].now) ? "" : mark_of(&domains[d]), now);
+                     isnan(domains[d].now) ? "" : mark_of(&domains[d]),
+                     units_quantity(domains[d].now, "W").text);
             row->cells[POWER + d].text = row->powers[d];
         }
     }
@@ -107,7 +105,7 @@ static void put_step(const struct table *table, const struct top_step *step,
                      const struct content *content)
 {
     const struct top_figure *total = &step->domains[TOP_TOTAL];
-    char uid[CELL_SIZE] = "-", elapsed[CELL_SIZE] = "-", energy[CELL_SIZE] = "-", joules[40];
+    char uid[CELL_SIZE] = "-", elapsed[CELL_SIZE] = "-", energy[CELL_SIZE] = "-";
     struct step_row row;
 
     if (step->id.uid != APAPI_UNKNOWN) {
@@ -117,9 +115,8 @@ static void put_step(const struct table *table, const struct top_step *step,
         report_elapsed_text(elapsed, sizeof elapsed, step->elapsed_s);
     }
     if (!isnan(total->total)) {
-        units_known_quantity(joules, sizeof joules, total->total, total->uncertainty_j, "J");
-        units_beside(joules, sizeof joules, total->uncertainty_j / total->total, true);
-        snprintf(energy, sizeof energy, "%s%s", mark_of(total), joules);
+        snprintf(energy, sizeof energy, "%s%s", mark_of(total),
+                 units_energy(total->total, total->uncertainty_j, true).text);
     }
     fill_row(&row, step->domains, content);
     row.cells[STEP].text = step->name;
@@ -185,7 +182,7 @@ static void put_title(const struct top_view *view, const struct top_form *form)
 {
     const char *node = view->node_count == 1 ? view->nodes->name : "";
     time_t seconds = (time_t)(view->unix_ns / NS_PER_S);
-    char time[CELL_SIZE], line[2 * APAPI_TEXT_SIZE], clean[sizeof line], cut[sizeof line + 4];
+    char time[CELL_SIZE], line[2 * APAPI_TEXT_SIZE], cut[sizeof line + 4];
     struct tm date = {0};
 
     localtime_r(&seconds, &date);
@@ -200,8 +197,7 @@ static void put_title(const struct top_view *view, const struct top_form *form)
         snprintf(line, sizeof line, "apapi: %zu step%s  %s%s%s", view->count,
                  text_plural(view->count), node, *node ? "  " : "", time);
     }
-    text_clean(clean, sizeof clean, line);
-    text_shorten(cut, sizeof cut, clean, form->width > NAME_LEAST ? form->width : sizeof cut, 0);
+    text_shorten(cut, sizeof cut, line, form->width > NAME_LEAST ? form->width : sizeof cut, 0);
     puts(cut);
 }
 

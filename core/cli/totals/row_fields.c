@@ -212,15 +212,13 @@ void report_energy_text(char *text, size_t size, double energy_j, double uncerta
                         enum report_unit unit)
 {
     struct units_scale scale = {units[unit].factor, "", FIXED_DECIMALS};
-    char number[UNITS_SIZE];
 
     if (unit == REPORT_UNIT_AUTO) {
-        units_known_quantity(text, size, energy_j, uncertainty_j, "J");
+        snprintf(text, size, "%s", units_known_quantity(energy_j, uncertainty_j, "J").text);
         return;
     }
     units_keep_known(&scale, energy_j, uncertainty_j);
-    units_number_full(number, sizeof number, energy_j, &scale);
-    snprintf(text, size, "%s %s", number, units[unit].name);
+    snprintf(text, size, "%s %s", units_number_full(energy_j, &scale).text, units[unit].name);
 }
 
 static void row_fields_put_number(const struct report_field *field, const struct report_row *row,
@@ -240,7 +238,7 @@ static void row_fields_put_number(const struct report_field *field, const struct
         break;
     case REPORT_POWER:
         if (!row->brief) {
-            units_known_quantity(text, size, value, value * share, "W");
+            snprintf(text, size, "%s", units_known_quantity(value, value * share, "W").text);
         }
         break;
     case REPORT_SECONDS:

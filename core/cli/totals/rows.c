@@ -117,7 +117,6 @@ static void remark_incomplete(const struct row_sum *sum)
 static void remark_job(const struct row_sum *sum)
 {
     const struct apapi_job_total *job = &sum->total;
-    char duration[UNITS_SIZE];
 
     /* its total is less than the energy, and nothing else says so */
     for (int d = 0; d < APAPI_DOMAINS; d++) {
@@ -129,13 +128,12 @@ static void remark_job(const struct row_sum *sum)
     }
     /* overlaps were not found by its clock */
     if (job->clock_jump_ns >= TIMING_JUMP_NS) {
-        units_duration(duration, sizeof duration, (double)job->clock_jump_ns / NS_PER_S);
-        remark(sum->view->remarks, "%s: the clock of a node jumped by %s", sum->job_id, duration);
+        remark(sum->view->remarks, "%s: the clock of a node jumped by %s", sum->job_id,
+               units_duration((double)job->clock_jump_ns / NS_PER_S).text);
     }
     if (job->clock_apart_ns > 0) {
-        units_duration(duration, sizeof duration, (double)job->clock_apart_ns / NS_PER_S);
         remark(sum->view->remarks, "%s: the clocks of its nodes differ by %s", sum->job_id,
-               duration);
+               units_duration((double)job->clock_apart_ns / NS_PER_S).text);
     }
     if (sum->delayed > 0) { /* it explains why a report has changed */
         remark(sum->view->remarks, "%s: %zu of %zu records were written late", sum->job_id,
