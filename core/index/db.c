@@ -2,6 +2,7 @@
 #include "index/db.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,8 @@ struct db {
 
 struct db_statement {
     const struct db_driver *driver;
-    void *handle;
+    void *handle; /* the driver's statement, or the connection to a server */
+    char *sql;    /* for a server */
 };
 
 /* --- URLs ----------------------------------------------------------------------------------- */
@@ -256,14 +258,16 @@ const struct db_dialect *db_dialect(const struct db *db)
 
 struct db_statement *db_prepare(struct db *db, const char *sql, struct apapi_error *err)
 {
+    const struct db_driver *driver = db->driver;
     struct db_statement *statement = calloc(1, sizeof *statement);
 
-    if (!statement) {
+    if (!statement || (driver->send && !(statement->sql = strdup(sql)))) {
+        free(statement);
         apapi_fail(err, ENOMEM, "no memory");
         return NULL;
     }
-    statement->driver = db->driver;
-    statement->handle = db->driver->prepare(db->connection, sql, err);
+    statement->driver = driver;
+    statement->handle = driver->send ? db->connection : driver->prepare(db->connection, sql, err);
     if (!statement->handle) {
         free(statement);
         return NULL;
@@ -296,16 +300,85 @@ int db_exec_stream(struct db *db, FILE *sql, char **text, struct apapi_error *er
 
 void db_finalize(struct db_statement *statement)
 {
-    if (statement) {
-        statement->driver->finalize(statement->handle);
-        free(statement);
+    if (!statement) {
+        return;
     }
+    db_end(statement);
+    if (!statement->sql) {
+        statement->driver->finalize(statement->handle);
+    }
+    free(statement->sql);
+    free(statement);
+}
+
+/* Write a text between quotes, in which these and backslashes are escaped. */
+static void put_quoted(FILE *out, const char *begin, const struct db_value *value)
+{
+    fputs(begin, out);
+    for (size_t i = 0; i < value->size; i++) {
+        char at = value->text[i];
+
+        if (at == '\'' || at == '\\' || at == '\0') {
+            putc_unlocked(at == '\'' ? at : '\\', out);
+        }
+        putc_unlocked(at ? at : '0', out);
+    }
+    putc_unlocked('\'', out);
+}
+
+static void put_literal(FILE *out, const struct db_driver *driver, const struct db_value *value)
+{
+    switch (value->type) {
+    case DB_NULL:
+        fputs("NULL", out);
+        break;
+    case DB_INTEGER:
+        fprintf(out, "%" PRId64, value->integer);
+        break;
+    case DB_REAL:
+        fprintf(out, "%.16e", value->real);
+        break;
+    case DB_TEXT:
+        put_quoted(out, driver->text, value);
+        break;
+    case DB_BYTES:
+        put_quoted(out, driver->bytes, value);
+        break;
+    }
+}
+
+/* Have a server run a statement. */
+static int db_send(const struct db_statement *statement, const struct db_value *values,
+                   struct apapi_error *err)
+{
+    const struct db_driver *driver = statement->driver;
+    struct db_sent sent = {.sql = NULL};
+    FILE *out = open_memstream(&sent.sql, &sent.size);
+    int result;
+
+    for (const char *at = statement->sql; out && *at; at++) {
+        if (*at != '?') {
+            putc_unlocked(*at, out);
+        } else if (values->type == DB_BYTES && !driver->bytes) {
+            sent.bytes[sent.count++] = values++;
+            fprintf(out, "$%zu", sent.count);
+        } else {
+            put_literal(out, driver, values++);
+        }
+    }
+    result = text_of_stream(out, &sent.sql, 0) ? driver->send(statement->handle, &sent, err)
+                                               : apapi_fail(err, ENOMEM, "no memory");
+    free(sent.sql);
+    return result;
 }
 
 int db_first(struct db_statement *statement, const struct db_value *values, size_t count,
              struct apapi_error *err)
 {
-    for (size_t i = 0; i < count; i++) {
+    if (statement->sql && db_send(statement, values, err)) {
+        return -1;
+    }
+    for (size_t i = 0; i < count && !statement->sql; i++) {
         if (statement->driver->bind(statement->handle, i, &values[i])) {
             return apapi_fail(err, ENOMEM, "no memory");
         }
@@ -315,7 +388,12 @@ int db_first(struct db_statement *statement, const struct db_value *values, size
 
 int db_step(struct db_statement *statement, struct apapi_error *err)
 {
-    return statement->driver->step(statement->handle, err);
+    int got = statement->driver->step(statement->handle, err);
+
+    if (got <= 0) {
+        db_end(statement);
+    }
+    return got;
 }
 
 void db_end(struct db_statement *statement)

@@ -13,7 +13,7 @@
 
 enum db_type { DB_NULL, DB_INTEGER, DB_REAL, DB_TEXT, DB_BYTES };
 
-/** A value of a row. Reading never gives DB_BYTES. */
+/** A value of a row. Reading gives integers and texts. */
 struct db_value {
     enum db_type type;
     int64_t integer;
@@ -79,7 +79,15 @@ struct db_address {
     unsigned port;
 };
 
-/** A kind of database. Statements and connections belong to the driver; errors as in db.h. */
+/** A statement with its values. */
+struct db_sent {
+    char *sql;
+    size_t size;
+    const struct db_value *bytes[DB_ROWS_MAX]; /* of $1, $2 ... */
+    size_t count;
+};
+
+/** A kind of database. Connections and statements belong to the driver; errors as in db.h. */
 struct db_driver {
     const char *begin;     /* SQL that begins a write transaction */
     const char *lock;      /* SQL that makes other imports wait; NULL: `begin` does */
@@ -89,14 +97,19 @@ struct db_driver {
     void *(*open)(const struct db_address *address, bool writing, struct apapi_error *err);
     void (*close)(void *connection);
     int (*exec)(void *connection, const char *sql, struct apapi_error *err);
+    /* Of a library: */
     void *(*prepare)(void *connection, const char *sql, struct apapi_error *err);
     void (*finalize)(void *statement);
     /* 0: the parameter is set to the value, which stays until the next step(); -1 with ENOMEM */
     int (*bind)(void *statement, size_t number, const struct db_value *value);
-    int (*step)(void *statement, struct apapi_error *err); /* runs it, if no row is left */
-    void (*reset)(void *statement);
-    int64_t (*changes)(void *statement);
-    struct db_value (*column)(void *statement, size_t number);
+    /* Of a server, which gets the values with the statement, as literals: */
+    const char *text, *bytes; /* how they begin; bytes NULL: they are passed as they are, as $1 */
+    int (*send)(void *connection, const struct db_sent *sent, struct apapi_error *err);
+    /* Of a statement, or of that which runs on the connection to a server: */
+    int (*step)(void *handle, struct apapi_error *err); /* 1: there is a row; 0 */
+    void (*reset)(void *handle);                        /* drop the other rows */
+    int64_t (*changes)(void *handle);
+    struct db_value (*column)(void *handle, size_t number);
 };
 
 extern const struct db_driver db_sqlite, db_mariadb, db_postgres;

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <mysql.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/shared_library.h"
 #include "index/driver.h"
@@ -19,23 +16,14 @@
     FUNCTION(mysql_real_connect)                                                                   \
     FUNCTION(mysql_close)                                                                          \
     FUNCTION(mysql_query)                                                                          \
+    FUNCTION(mysql_real_query)                                                                     \
     FUNCTION(mysql_error)                                                                          \
+    FUNCTION(mysql_use_result)                                                                     \
+    FUNCTION(mysql_fetch_row)                                                                      \
     FUNCTION(mysql_fetch_fields)                                                                   \
+    FUNCTION(mysql_fetch_lengths)                                                                  \
     FUNCTION(mysql_free_result)                                                                    \
-    FUNCTION(mysql_num_fields)                                                                     \
-    FUNCTION(mysql_stmt_affected_rows)                                                             \
-    FUNCTION(mysql_stmt_bind_param)                                                                \
-    FUNCTION(mysql_stmt_bind_result)                                                               \
-    FUNCTION(mysql_stmt_close)                                                                     \
-    FUNCTION(mysql_stmt_error)                                                                     \
-    FUNCTION(mysql_stmt_execute)                                                                   \
-    FUNCTION(mysql_stmt_fetch)                                                                     \
-    FUNCTION(mysql_stmt_fetch_column)                                                              \
-    FUNCTION(mysql_stmt_free_result)                                                               \
-    FUNCTION(mysql_stmt_init)                                                                      \
-    FUNCTION(mysql_stmt_param_count)                                                               \
-    FUNCTION(mysql_stmt_prepare)                                                                   \
-    FUNCTION(mysql_stmt_result_metadata)
+    FUNCTION(mysql_affected_rows)
 
 static struct mariadb_library {
 #define FUNCTION(name) __typeof__(name) *(name);
@@ -49,37 +37,31 @@ static const struct library_symbol mariadb_symbols[] = {
 #undef FUNCTION
         {NULL, 0}};
 
-/* A column. */
-struct cell {
-    enum db_type type; /* DB_INTEGER, DB_REAL, DB_TEXT */
-    int64_t integer;
-    double real;
-    char *text; /* owned */
-    unsigned long size, room;
-    my_bool is_null;
+struct mariadb {
+    MYSQL *mysql;
+    /* of the statement that runs: */
+    MYSQL_RES *rows; /* NULL: none are left */
+    MYSQL_ROW row;
 };
 
-struct mariadb_statement {
-    MYSQL_STMT *stmt;
-    size_t columns;
-    MYSQL_BIND *in, *out;
-    struct cell *cells;
-    bool running; /* more rows may follow */
-};
-
-static int db_mariadb_fail(MYSQL *mysql, struct apapi_error *err)
+static int db_mariadb_fail(const struct mariadb *mariadb, struct apapi_error *err)
 {
-    return apapi_fail(err, EIO, "MariaDB: %.220s", my.mysql_error(mysql));
+    return apapi_fail(err, EIO, "MariaDB: %.220s", my.mysql_error(mariadb->mysql));
 }
 
-static void db_mariadb_close(void *mysql)
+static void db_mariadb_close(void *connection)
 {
-    my.mysql_close(mysql);
+    struct mariadb *mariadb = connection;
+
+    my.mysql_close(mariadb->mysql);
+    free(mariadb);
 }
 
-static int db_mariadb_exec(void *mysql, const char *sql, struct apapi_error *err)
+static int db_mariadb_exec(void *connection, const char *sql, struct apapi_error *err)
 {
-    return my.mysql_query(mysql, sql) ? db_mariadb_fail(mysql, err) : 0;
+    struct mariadb *mariadb = connection;
+
+    return my.mysql_query(mariadb->mysql, sql) ? db_mariadb_fail(mariadb, err) : 0;
 }
 
 static void set_options(MYSQL *mysql, const char *option_file)
@@ -95,16 +77,20 @@ static void set_options(MYSQL *mysql, const char *option_file)
     my.mysql_options(mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
 }
 
-static int establish(MYSQL *mysql, const struct db_address *address, bool writing,
+static int establish(struct mariadb *mariadb, const struct db_address *address, bool writing,
                      struct apapi_error *err)
 {
-    if (!my.mysql_real_connect(mysql, address->host, address->user, NULL, address->database,
-                               address->port, address->socket, 0)) {
-        return db_mariadb_fail(mysql, err);
+    /* A text that does not fit must be an error. Literals are written for this mode, and for this
+     * set of characters, whatever the option file says. */
+    static const char settings[] =
+        "SET NAMES utf8mb4, SESSION sql_mode = 'STRICT_ALL_TABLES,ANSI_QUOTES'";
+
+    if (!my.mysql_real_connect(mariadb->mysql, address->host, address->user, NULL,
+                               address->database, address->port, address->socket, 0)) {
+        return db_mariadb_fail(mariadb, err);
     }
-    /* a text that does not fit must be an error */
-    return db_mariadb_exec(mysql, "SET SESSION sql_mode = 'STRICT_ALL_TABLES,ANSI_QUOTES'", err) ||
-                   (!writing && db_mariadb_exec(mysql, "SET SESSION TRANSACTION READ ONLY", err))
+    return db_mariadb_exec(mariadb, settings, err) ||
+                   (!writing && db_mariadb_exec(mariadb, "SET SESSION TRANSACTION READ ONLY", err))
                ? -1
                : 0;
 }
@@ -113,232 +99,77 @@ static void *db_mariadb_open(const struct db_address *address, bool writing,
                              struct apapi_error *err)
 {
     struct apapi_error why;
-    MYSQL *mysql;
+    struct mariadb *mariadb;
 
     if (!my.mysql_init && shared_library_load(APAPI_MARIADB_LIBRARY, mariadb_symbols, &my, &why)) {
         apapi_fail(err, ENOTSUP, "no client library of MariaDB: %.200s", why.text);
         return NULL;
     }
-    mysql = my.mysql_init(NULL);
-    if (!mysql) {
+    mariadb = calloc(1, sizeof *mariadb);
+    if (!mariadb || !(mariadb->mysql = my.mysql_init(NULL))) {
+        free(mariadb);
         apapi_fail(err, ENOMEM, "no memory");
         return NULL;
     }
-    set_options(mysql, address->option_file);
-    if (establish(mysql, address, writing, err)) {
-        my.mysql_close(mysql);
+    set_options(mariadb->mysql, address->option_file);
+    if (establish(mariadb, address, writing, err)) {
+        db_mariadb_close(mariadb);
         return NULL;
     }
-    return mysql;
+    return mariadb;
 }
 
 /* --- statements ----------------------------------------------------------------------------- */
 
-static int fail_statement(const struct mariadb_statement *statement, struct apapi_error *err)
+static int db_mariadb_send(void *connection, const struct db_sent *sent, struct apapi_error *err)
 {
-    return apapi_fail(err, EIO, "MariaDB: %.220s", my.mysql_stmt_error(statement->stmt));
+    struct mariadb *mariadb = connection;
+
+    if (my.mysql_real_query(mariadb->mysql, sent->sql, sent->size)) {
+        return db_mariadb_fail(mariadb, err);
+    }
+    mariadb->rows = my.mysql_use_result(mariadb->mysql);
+    return *my.mysql_error(mariadb->mysql) ? db_mariadb_fail(mariadb, err) : 0;
 }
 
-static void db_mariadb_finalize(void *handle)
+static void db_mariadb_reset(void *connection)
 {
-    struct mariadb_statement *statement = handle;
+    struct mariadb *mariadb = connection;
 
-    if (statement->stmt) {
-        my.mysql_stmt_close(statement->stmt);
-    }
-    for (size_t i = 0; i < statement->columns && statement->cells; i++) {
-        free(statement->cells[i].text);
-    }
-    free(statement->in);
-    free(statement->out);
-    free(statement->cells);
-    free(statement);
-}
-
-static enum db_type db_mariadb_type_of(enum enum_field_types type)
-{
-    switch (type) {
-    case MYSQL_TYPE_TINY:
-    case MYSQL_TYPE_SHORT:
-    case MYSQL_TYPE_INT24:
-    case MYSQL_TYPE_LONG:
-    case MYSQL_TYPE_LONGLONG:
-        return DB_INTEGER;
-    case MYSQL_TYPE_FLOAT:
-    case MYSQL_TYPE_DOUBLE:
-    case MYSQL_TYPE_DECIMAL:
-    case MYSQL_TYPE_NEWDECIMAL:
-        return DB_REAL;
-    default:
-        return DB_TEXT;
+    if (mariadb->rows) {
+        my.mysql_free_result(mariadb->rows);
+        mariadb->rows = NULL;
     }
 }
 
-static const enum enum_field_types mariadb_types[] = {[DB_NULL] = MYSQL_TYPE_NULL,
-                                                      [DB_INTEGER] = MYSQL_TYPE_LONGLONG,
-                                                      [DB_REAL] = MYSQL_TYPE_DOUBLE,
-                                                      [DB_TEXT] = MYSQL_TYPE_STRING,
-                                                      [DB_BYTES] = MYSQL_TYPE_BLOB};
-
-static void point_at(MYSQL_BIND *bind, struct cell *cell)
+static int db_mariadb_step(void *connection, struct apapi_error *err)
 {
-    *bind = (MYSQL_BIND){.is_null = &cell->is_null, .length = &cell->size};
-    bind->buffer_type = mariadb_types[cell->type];
-    bind->buffer = cell->type == DB_INTEGER ? (void *)&cell->integer
-                   : cell->type == DB_REAL  ? (void *)&cell->real
-                                            : cell->text;
-    bind->buffer_length = cell->room;
+    struct mariadb *mariadb = connection;
+
+    mariadb->row = mariadb->rows ? my.mysql_fetch_row(mariadb->rows) : NULL;
+    if (mariadb->row) {
+        return 1;
+    }
+    return *my.mysql_error(mariadb->mysql) ? db_mariadb_fail(mariadb, err) : 0;
 }
 
-static int db_mariadb_allocate(struct mariadb_statement *statement)
+static int64_t db_mariadb_changes(void *connection)
 {
-    MYSQL_RES *result = my.mysql_stmt_result_metadata(statement->stmt);
-    const MYSQL_FIELD *fields = result ? my.mysql_fetch_fields(result) : NULL;
-
-    statement->columns = result ? my.mysql_num_fields(result) : 0;
-    statement->in = calloc(my.mysql_stmt_param_count(statement->stmt) + 1, sizeof *statement->in);
-    statement->out = calloc(statement->columns + 1, sizeof *statement->out);
-    statement->cells = calloc(statement->columns + 1, sizeof *statement->cells);
-    if (!statement->in || !statement->out || !statement->cells) {
-        my.mysql_free_result(result);
-        return -1;
-    }
-    for (size_t i = 0; i < statement->columns; i++) {
-        statement->cells[i].type = db_mariadb_type_of(fields[i].type);
-        point_at(&statement->out[i], &statement->cells[i]);
-    }
-    if (result) {
-        my.mysql_free_result(result);
-    }
-    return 0;
+    return (int64_t)my.mysql_affected_rows(((const struct mariadb *)connection)->mysql);
 }
 
-static void *db_mariadb_prepare(void *mysql, const char *sql, struct apapi_error *err)
+/* All values are texts. */
+static struct db_value db_mariadb_column(void *connection, size_t number)
 {
-    struct mariadb_statement *statement = calloc(1, sizeof *statement);
+    const struct mariadb *mariadb = connection;
+    const char *text = mariadb->row[number];
 
-    if (!statement) {
-        apapi_fail(err, ENOMEM, "no memory");
-        return NULL;
+    if (text && IS_NUM(my.mysql_fetch_fields(mariadb->rows)[number].type)) {
+        return db_integer(strtoll(text, NULL, 10));
     }
-    statement->stmt = my.mysql_stmt_init(mysql);
-    if (!statement->stmt) {
-        db_mariadb_fail(mysql, err);
-    } else if (my.mysql_stmt_prepare(statement->stmt, sql, strlen(sql))) {
-        fail_statement(statement, err);
-    } else if (db_mariadb_allocate(statement)) {
-        apapi_fail(err, ENOMEM, "no memory");
-    } else {
-        return statement;
-    }
-    db_mariadb_finalize(statement);
-    return NULL;
-}
-
-static int db_mariadb_bind(void *handle, size_t number, const struct db_value *value)
-{
-    MYSQL_BIND *bind = &((struct mariadb_statement *)handle)->in[number];
-    const void *at = value->type == DB_INTEGER ? (const void *)&value->integer
-                     : value->type == DB_REAL  ? (const void *)&value->real
-                                               : value->text;
-
-    *bind = (MYSQL_BIND){.buffer_type = mariadb_types[value->type], .buffer_length = value->size};
-    memcpy(&bind->buffer, &at, sizeof at); /* is only read */
-    return 0;
-}
-
-static int execute(struct mariadb_statement *statement)
-{
-    if (my.mysql_stmt_bind_param(statement->stmt, statement->in) ||
-        my.mysql_stmt_execute(statement->stmt)) {
-        return -1;
-    }
-    if (statement->columns == 0) {
-        return 0;
-    }
-    return my.mysql_stmt_bind_result(statement->stmt, statement->out) ? -1 : 0;
-}
-
-/* The fetch returned the sizes. The texts are fetched after memory for them was allocated. */
-static int fetch_texts(struct mariadb_statement *statement)
-{
-    for (size_t i = 0; i < statement->columns; i++) {
-        struct cell *cell = &statement->cells[i];
-        MYSQL_BIND bind;
-
-        if (cell->type != DB_TEXT || cell->is_null) {
-            continue;
-        }
-        if (cell->size >= cell->room) {
-            char *text = realloc(cell->text, cell->size + 1);
-
-            if (!text) {
-                return -1;
-            }
-            cell->text = text;
-            cell->room = cell->size + 1;
-        }
-        point_at(&bind, cell);
-        if (my.mysql_stmt_fetch_column(statement->stmt, &bind, (unsigned)i, 0)) {
-            return -1;
-        }
-        cell->text[cell->size] = '\0';
-    }
-    return 0;
-}
-
-static void db_mariadb_reset(void *handle)
-{
-    struct mariadb_statement *statement = handle;
-
-    if (statement->running) {
-        my.mysql_stmt_free_result(statement->stmt);
-        statement->running = false;
-    }
-}
-
-static int db_mariadb_step(void *handle, struct apapi_error *err)
-{
-    struct mariadb_statement *statement = handle;
-    int got;
-
-    if (!statement->running && execute(statement)) {
-        return fail_statement(statement, err);
-    }
-    if (statement->columns == 0) {
-        return 0;
-    }
-    statement->running = true;
-    got = my.mysql_stmt_fetch(statement->stmt);
-    if (got == MYSQL_NO_DATA) {
-        db_mariadb_reset(statement);
-        return 0;
-    }
-    if ((got && got != MYSQL_DATA_TRUNCATED) || fetch_texts(statement)) {
-        return fail_statement(statement, err);
-    }
-    return 1;
-}
-
-static int64_t db_mariadb_changes(void *handle)
-{
-    struct mariadb_statement *statement = handle;
-
-    return (int64_t)my.mysql_stmt_affected_rows(statement->stmt);
-}
-
-static struct db_value db_mariadb_column(void *handle, size_t number)
-{
-    const struct cell *cell = &((struct mariadb_statement *)handle)->cells[number];
-
-    if (cell->is_null) {
-        return db_text(NULL);
-    }
-    return (struct db_value){.type = cell->type,
-                             .integer = cell->integer,
-                             .real = cell->real,
-                             .text = cell->text,
-                             .size = cell->size};
+    return (struct db_value){.type = text ? DB_TEXT : DB_NULL,
+                             .text = text,
+                             .size = my.mysql_fetch_lengths(mariadb->rows)[number]};
 }
 
 #define MARIADB_LINE "CONVERT(r.line USING utf8mb4)"
@@ -359,6 +190,8 @@ const struct db_driver db_mariadb = {
     .lock = "SET @apapi_lock = GET_LOCK(CONCAT('apapi.', DATABASE()), 60)",
     .has_table = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() "
                  "AND table_name = ?",
+    .text = "'",
+    .bytes = "_binary'",
     .dialect = {.id_type = "BIGINT",
                 .line_type = "LONGBLOB",
                 .text_end = "",
@@ -382,9 +215,7 @@ const struct db_driver db_mariadb = {
     .open = db_mariadb_open,
     .close = db_mariadb_close,
     .exec = db_mariadb_exec,
-    .prepare = db_mariadb_prepare,
-    .finalize = db_mariadb_finalize,
-    .bind = db_mariadb_bind,
+    .send = db_mariadb_send,
     .step = db_mariadb_step,
     .reset = db_mariadb_reset,
     .changes = db_mariadb_changes,

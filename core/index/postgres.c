@@ -11,9 +11,8 @@
 #include "index/driver.h"
 
 #define CONNECT_S "10"
-#define NUMBER_SIZE 32
 /* as in the catalogue of types, whose header is the server's */
-enum { OID_INT8 = 20, OID_INT2 = 21, OID_INT4 = 23, OID_FLOAT8 = 701 };
+enum { OID_INT8 = 20, OID_INT2 = 21, OID_INT4 = 23 };
 
 /* The functions used of PostgreSQL's client library. It is loaded on demand, never linked. */
 #define POSTGRES_FUNCTIONS(FUNCTION)                                                               \
@@ -28,9 +27,8 @@ enum { OID_INT8 = 20, OID_INT2 = 21, OID_INT4 = 23, OID_FLOAT8 = 701 };
     FUNCTION(PQgetisnull)                                                                          \
     FUNCTION(PQgetlength)                                                                          \
     FUNCTION(PQgetvalue)                                                                           \
-    FUNCTION(PQprepare)                                                                            \
     FUNCTION(PQresultStatus)                                                                       \
-    FUNCTION(PQsendQueryPrepared)                                                                  \
+    FUNCTION(PQsendQueryParams)                                                                    \
     FUNCTION(PQsetSingleRowMode)                                                                   \
     FUNCTION(PQstatus)
 
@@ -48,17 +46,7 @@ static const struct library_symbol postgres_symbols[] = {
 
 struct postgres {
     PGconn *connection;
-    unsigned statements; /* that were prepared */
-    /* parameters of the statement that is about to run */
-    char numbers[DB_VALUES_MAX][NUMBER_SIZE]; /* in text form */
-    const char *values[DB_VALUES_MAX];
-    int sizes[DB_VALUES_MAX], forms[DB_VALUES_MAX];
-};
-
-struct postgres_statement {
-    struct postgres *postgres;
-    char name[16];
-    int parameters;
+    /* of the statement that runs: */
     PGresult *row; /* the present one; NULL: none */
     bool running;  /* more rows may follow */
     int64_t changes;
@@ -137,178 +125,83 @@ static void *db_postgres_open(const struct db_address *address, bool writing,
 
 /* --- statements ----------------------------------------------------------------------------- */
 
-static void db_postgres_reset(void *handle)
-{
-    struct postgres_statement *statement = handle;
-
-    pq.PQclear(statement->row);
-    statement->row = NULL;
-    while (statement->running) {
-        PGresult *result = pq.PQgetResult(statement->postgres->connection);
-
-        statement->running = result != NULL;
-        pq.PQclear(result);
-    }
-}
-
-/* The server forgets a statement at the end of the connection, which is near. */
-static void db_postgres_finalize(void *handle)
-{
-    struct postgres_statement *statement = handle;
-
-    db_postgres_reset(statement);
-    free(statement);
-}
-
-/* "?" as "$1". @return to be freed; NULL: out of memory */
-static char *number_parameters(const char *sql, int *count)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-
-    for (*count = 0; out && *sql; sql++) {
-        if (*sql == '?') {
-            fprintf(out, "$%d", ++*count);
-        } else {
-            fputc(*sql, out);
-        }
-    }
-    if (!out || fclose(out)) {
-        free(text);
-        return NULL;
-    }
-    return text;
-}
-
-static void *db_postgres_prepare(void *handle, const char *sql, struct apapi_error *err)
+static int db_postgres_send(void *handle, const struct db_sent *sent, struct apapi_error *err)
 {
     struct postgres *postgres = handle;
-    struct postgres_statement *statement = calloc(1, sizeof *statement);
-    char *text = statement ? number_parameters(sql, &statement->parameters) : NULL;
-    PGresult *result = NULL;
+    const char *values[DB_ROWS_MAX];
+    int sizes[DB_ROWS_MAX], forms[DB_ROWS_MAX];
 
-    if (!text) {
-        apapi_fail(err, ENOMEM, "no memory");
-    } else {
-        statement->postgres = postgres;
-        snprintf(statement->name, sizeof statement->name, "s%u", ++postgres->statements);
-        result = pq.PQprepare(postgres->connection, statement->name, text, 0, NULL);
-        if (pq.PQresultStatus(result) != PGRES_COMMAND_OK) {
-            db_postgres_fail(postgres, err);
-            free(text);
-            text = NULL;
-        }
+    for (size_t i = 0; i < sent->count; i++) {
+        values[i] = sent->bytes[i]->text;
+        sizes[i] = (int)sent->bytes[i]->size;
+        forms[i] = 1; /* as they are, as is what comes back */
     }
-    if (!text) {
-        free(statement);
-        statement = NULL;
+    if (!pq.PQsendQueryParams(postgres->connection, sent->sql, (int)sent->count, NULL, values,
+                              sizes, forms, 1) ||
+        !pq.PQsetSingleRowMode(postgres->connection)) {
+        return db_postgres_fail(postgres, err);
     }
-    free(text);
-    pq.PQclear(result);
-    return statement;
-}
-
-static int db_postgres_bind(void *handle, size_t number, const struct db_value *value)
-{
-    struct postgres *postgres = ((struct postgres_statement *)handle)->postgres;
-    char *text = postgres->numbers[number];
-
-    postgres->values[number] = text;
-    postgres->forms[number] = 0;
-    switch (value->type) {
-    case DB_NULL:
-        postgres->values[number] = NULL;
-        break;
-    case DB_INTEGER:
-        snprintf(text, NUMBER_SIZE, "%" PRId64, value->integer);
-        break;
-    case DB_REAL:
-        snprintf(text, NUMBER_SIZE, "%.17g", value->real);
-        break;
-    default: /* its bytes */
-        postgres->values[number] = value->text;
-        postgres->sizes[number] = (int)value->size;
-        postgres->forms[number] = 1;
-    }
+    postgres->running = true;
     return 0;
 }
 
-/* A row is a result of its own. @return 1: a row; 0: the last result; -1 */
-static int fetch(struct postgres_statement *statement, struct apapi_error *err)
+static void db_postgres_reset(void *handle)
 {
-    PGresult *result = pq.PQgetResult(statement->postgres->connection);
+    struct postgres *postgres = handle;
 
-    switch (pq.PQresultStatus(result)) {
-    case PGRES_SINGLE_TUPLE:
-        statement->row = result;
-        return 1;
-    case PGRES_COMMAND_OK:
-    case PGRES_TUPLES_OK:
-        statement->changes = strtoll(pq.PQcmdTuples(result), NULL, 10);
+    pq.PQclear(postgres->row);
+    postgres->row = NULL;
+    while (postgres->running) {
+        PGresult *result = pq.PQgetResult(postgres->connection);
+
+        postgres->running = result != NULL;
         pq.PQclear(result);
-        db_postgres_reset(statement);
-        return 0;
-    default:
-        pq.PQclear(result);
-        db_postgres_fail(statement->postgres, err);
-        db_postgres_reset(statement);
-        errno = EIO;
-        return -1;
     }
 }
 
+/* A row is a result of its own. */
 static int db_postgres_step(void *handle, struct apapi_error *err)
 {
-    struct postgres_statement *statement = handle;
-    struct postgres *postgres = statement->postgres;
+    struct postgres *postgres = handle;
 
-    if (!statement->running) {
-        if (!pq.PQsendQueryPrepared(postgres->connection, statement->name, statement->parameters,
-                                    postgres->values, postgres->sizes, postgres->forms, 1) ||
-            !pq.PQsetSingleRowMode(postgres->connection)) {
-            return db_postgres_fail(postgres, err);
-        }
-        statement->running = true;
+    pq.PQclear(postgres->row);
+    postgres->row = pq.PQgetResult(postgres->connection);
+    switch (pq.PQresultStatus(postgres->row)) {
+    case PGRES_SINGLE_TUPLE:
+        return 1;
+    case PGRES_COMMAND_OK:
+    case PGRES_TUPLES_OK:
+        postgres->changes = strtoll(pq.PQcmdTuples(postgres->row), NULL, 10);
+        return 0;
+    default:
+        return db_postgres_fail(postgres, err);
     }
-    pq.PQclear(statement->row);
-    statement->row = NULL;
-    return fetch(statement, err);
 }
 
 static int64_t db_postgres_changes(void *handle)
 {
-    return ((const struct postgres_statement *)handle)->changes;
+    return ((const struct postgres *)handle)->changes;
 }
 
 /* Numbers come with their most significant byte first. */
 static struct db_value db_postgres_column(void *handle, size_t number)
 {
-    const struct postgres_statement *statement = handle;
-    int at = (int)number, size = pq.PQgetlength(statement->row, 0, at);
-    const char *value = pq.PQgetvalue(statement->row, 0, at);
-    uint64_t bits = 0;
-    double real;
+    const struct postgres *postgres = handle;
+    int at = (int)number, size = pq.PQgetlength(postgres->row, 0, at);
+    const char *value = pq.PQgetvalue(postgres->row, 0, at);
+    Oid type = pq.PQftype(postgres->row, at);
+    uint64_t bits = *value & 0x80 ? UINT64_MAX : 0;
 
-    if (pq.PQgetisnull(statement->row, 0, at)) {
+    if (pq.PQgetisnull(postgres->row, 0, at)) {
         return db_text(NULL);
     }
-    for (int i = 0; i < size && i < (int)sizeof bits; i++) {
-        bits = bits << 8 | (unsigned char)value[i];
-    }
-    memcpy(&real, &bits, sizeof real);
-    switch (pq.PQftype(statement->row, at)) {
-    case OID_INT8:
-        return db_integer((int64_t)bits);
-    case OID_INT4:
-        return db_integer((int32_t)bits);
-    case OID_INT2:
-        return db_integer((int16_t)bits);
-    case OID_FLOAT8:
-        return db_real(real);
-    default:
+    if (type != OID_INT8 && type != OID_INT4 && type != OID_INT2) {
         return (struct db_value){.type = DB_TEXT, .text = value, .size = (size_t)size};
     }
+    for (int i = 0; i < size; i++) {
+        bits = bits << 8 | (unsigned char)value[i];
+    }
+    return db_integer((int64_t)bits);
 }
 
 /* One conversion for all columns of a row: OFFSET keeps the query from being taken apart. */
@@ -329,6 +222,7 @@ const struct db_driver db_postgres = {
     .has_table =
         "SELECT COUNT(*) FROM pg_catalog.pg_tables WHERE schemaname = current_schema() AND "
         "tablename = ?",
+    .text = "E'",
     .dialect = {.id_type = "BIGINT",
                 .line_type = "BYTEA",
                 .text_end = " COLLATE \"C\"",
@@ -354,9 +248,7 @@ const struct db_driver db_postgres = {
     .open = db_postgres_open,
     .close = db_postgres_close,
     .exec = db_postgres_exec,
-    .prepare = db_postgres_prepare,
-    .finalize = db_postgres_finalize,
-    .bind = db_postgres_bind,
+    .send = db_postgres_send,
     .step = db_postgres_step,
     .reset = db_postgres_reset,
     .changes = db_postgres_changes,

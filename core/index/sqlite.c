@@ -139,8 +139,6 @@ static struct db_value db_sqlite_column(void *statement, size_t number)
     switch (sqlite3_column_type(statement, at)) {
     case SQLITE_INTEGER:
         return db_integer(sqlite3_column_int64(statement, at));
-    case SQLITE_FLOAT:
-        return db_real(sqlite3_column_double(statement, at));
     case SQLITE_NULL:
         return db_text(NULL);
     default:
