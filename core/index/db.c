@@ -311,39 +311,41 @@ void db_finalize(struct db_statement *statement)
     free(statement);
 }
 
-/* Write a text between quotes, in which these and backslashes are escaped. */
-static void put_quoted(FILE *out, const char *begin, const struct db_value *value)
+/* Write a text or bytes between quotes, as the server's library escapes them. */
+static int put_quoted(FILE *out, const struct db_statement *statement, const struct db_value *value)
 {
-    fputs(begin, out);
-    for (size_t i = 0; i < value->size; i++) {
-        char at = value->text[i];
+    char *escaped = malloc(2 * value->size + 1);
 
-        if (at == '\'' || at == '\\' || at == '\0') {
-            putc_unlocked(at == '\'' ? at : '\\', out);
-        }
-        putc_unlocked(at ? at : '0', out);
+    if (!escaped) {
+        return -1;
     }
+    fputs(value->type == DB_BYTES ? "_binary'" : "'", out);
+    fwrite(escaped, 1, statement->driver->escape(statement->handle, escaped, value), out);
     putc_unlocked('\'', out);
+    free(escaped);
+    return 0;
 }
 
-static void put_literal(FILE *out, const struct db_driver *driver, const struct db_value *value)
+static int put_value(FILE *out, const struct db_statement *statement, const struct db_value *value,
+                     struct db_sent *sent)
 {
     switch (value->type) {
     case DB_NULL:
         fputs("NULL", out);
-        break;
+        return 0;
     case DB_INTEGER:
         fprintf(out, "%" PRId64, value->integer);
-        break;
+        return 0;
     case DB_REAL:
         fprintf(out, "%.16e", value->real);
-        break;
-    case DB_TEXT:
-        put_quoted(out, driver->text, value);
-        break;
-    case DB_BYTES:
-        put_quoted(out, driver->bytes, value);
-        break;
+        return 0;
+    default:
+        if (statement->driver->escape) {
+            return put_quoted(out, statement, value);
+        }
+        sent->texts[sent->count++] = value;
+        fprintf(out, "$%zu", sent->count);
+        return 0;
     }
 }
 
@@ -351,23 +353,20 @@ static void put_literal(FILE *out, const struct db_driver *driver, const struct 
 static int db_send(const struct db_statement *statement, const struct db_value *values,
                    struct apapi_error *err)
 {
-    const struct db_driver *driver = statement->driver;
     struct db_sent sent = {.sql = NULL};
     FILE *out = open_memstream(&sent.sql, &sent.size);
-    int result;
+    int result = 0;
 
-    for (const char *at = statement->sql; out && *at; at++) {
+    for (const char *at = statement->sql; out && *at && result == 0; at++) {
         if (*at != '?') {
             putc_unlocked(*at, out);
-        } else if (values->type == DB_BYTES && !driver->bytes) {
-            sent.bytes[sent.count++] = values++;
-            fprintf(out, "$%zu", sent.count);
         } else {
-            put_literal(out, driver, values++);
+            result = put_value(out, statement, values++, &sent);
         }
     }
-    result = text_of_stream(out, &sent.sql, 0) ? driver->send(statement->handle, &sent, err)
-                                               : apapi_fail(err, ENOMEM, "no memory");
+    result = text_of_stream(out, &sent.sql, result)
+                 ? statement->driver->send(statement->handle, &sent, err)
+                 : apapi_fail(err, ENOMEM, "no memory");
     free(sent.sql);
     return result;
 }

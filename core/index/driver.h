@@ -83,7 +83,7 @@ struct db_address {
 struct db_sent {
     char *sql;
     size_t size;
-    const struct db_value *bytes[DB_ROWS_MAX]; /* of $1, $2 ... */
+    const struct db_value *texts[DB_VALUES_MAX]; /* of $1, $2 ...: texts and bytes */
     size_t count;
 };
 
@@ -102,8 +102,9 @@ struct db_driver {
     void (*finalize)(void *statement);
     /* 0: the parameter is set to the value, which stays until the next step(); -1 with ENOMEM */
     int (*bind)(void *statement, size_t number, const struct db_value *value);
-    /* Of a server, which gets the values with the statement, as literals: */
-    const char *text, *bytes; /* how they begin; bytes NULL: they are passed as they are, as $1 */
+    /* Of a server. Numbers are written into the statement, and texts as this function escapes
+     * them; it returns their size. NULL: texts are passed beside the statement, as $1. */
+    size_t (*escape)(void *connection, char *to, const struct db_value *value);
     int (*send)(void *connection, const struct db_sent *sent, struct apapi_error *err);
     /* Of a statement, or of that which runs on the connection to a server: */
     int (*step)(void *handle, struct apapi_error *err); /* 1: there is a row; 0 */

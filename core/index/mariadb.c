@@ -16,6 +16,7 @@
     FUNCTION(mysql_real_connect)                                                                   \
     FUNCTION(mysql_close)                                                                          \
     FUNCTION(mysql_query)                                                                          \
+    FUNCTION(mysql_real_escape_string)                                                             \
     FUNCTION(mysql_real_query)                                                                     \
     FUNCTION(mysql_error)                                                                          \
     FUNCTION(mysql_use_result)                                                                     \
@@ -121,6 +122,12 @@ static void *db_mariadb_open(const struct db_address *address, bool writing,
 
 /* --- statements ----------------------------------------------------------------------------- */
 
+static size_t db_mariadb_escape(void *connection, char *to, const struct db_value *value)
+{
+    return my.mysql_real_escape_string(((const struct mariadb *)connection)->mysql, to, value->text,
+                                       value->size);
+}
+
 static int db_mariadb_send(void *connection, const struct db_sent *sent, struct apapi_error *err)
 {
     struct mariadb *mariadb = connection;
@@ -190,8 +197,6 @@ const struct db_driver db_mariadb = {
     .lock = "SET @apapi_lock = GET_LOCK(CONCAT('apapi.', DATABASE()), 60)",
     .has_table = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() "
                  "AND table_name = ?",
-    .text = "'",
-    .bytes = "_binary'",
     .dialect = {.id_type = "BIGINT",
                 .line_type = "LONGBLOB",
                 .text_end = "",
@@ -215,6 +220,7 @@ const struct db_driver db_mariadb = {
     .open = db_mariadb_open,
     .close = db_mariadb_close,
     .exec = db_mariadb_exec,
+    .escape = db_mariadb_escape,
     .send = db_mariadb_send,
     .step = db_mariadb_step,
     .reset = db_mariadb_reset,

@@ -128,12 +128,12 @@ static void *db_postgres_open(const struct db_address *address, bool writing,
 static int db_postgres_send(void *handle, const struct db_sent *sent, struct apapi_error *err)
 {
     struct postgres *postgres = handle;
-    const char *values[DB_ROWS_MAX];
-    int sizes[DB_ROWS_MAX], forms[DB_ROWS_MAX];
+    const char *values[DB_VALUES_MAX];
+    int sizes[DB_VALUES_MAX], forms[DB_VALUES_MAX];
 
     for (size_t i = 0; i < sent->count; i++) {
-        values[i] = sent->bytes[i]->text;
-        sizes[i] = (int)sent->bytes[i]->size;
+        values[i] = sent->texts[i]->text;
+        sizes[i] = (int)sent->texts[i]->size;
         forms[i] = 1; /* as they are, as is what comes back */
     }
     if (!pq.PQsendQueryParams(postgres->connection, sent->sql, (int)sent->count, NULL, values,
@@ -222,7 +222,6 @@ const struct db_driver db_postgres = {
     .has_table =
         "SELECT COUNT(*) FROM pg_catalog.pg_tables WHERE schemaname = current_schema() AND "
         "tablename = ?",
-    .text = "E'",
     .dialect = {.id_type = "BIGINT",
                 .line_type = "BYTEA",
                 .text_end = " COLLATE \"C\"",
