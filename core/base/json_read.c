@@ -175,24 +175,6 @@ static bool take_number(struct parser *parser, struct tree_node *node)
     return take_integer(parser, &number, node);
 }
 
-/* Most numbers of a record are such: the bins of timelines. */
-static bool take_count(struct parser *parser, struct tree_node *node)
-{
-    const char *end = parser->at + INTEGER_DIGITS_MAX;
-    uint64_t digits = 0;
-    char *at = parser->at;
-
-    for (; *at >= '0' && *at <= '9' && at < end; at++) {
-        digits = digits * 10 + (uint64_t)(*at - '0');
-    }
-    if ((*at >= '0' && *at <= '9') || *at == '.' || (*at | 0x20) == 'e') {
-        return take_number(parser, node);
-    }
-    parser->at = at;
-    *node = (struct tree_node){.integer = (int64_t)digits, .type = TREE_INTEGER, .span = 1};
-    return true;
-}
-
 /* --- texts ---------------------------------------------------------------------------------- */
 
 /* Bytes without special meaning: ASCII, no control character, quote or backslash. */
@@ -449,18 +431,8 @@ static bool take_value(struct parser *parser)
     case '"':
         return take_text(parser, node);
     case '-':
-    case '0':
+    case '0' ... '9':
         return take_number(parser, node);
-    case '1':
-    case '2':
-    case '3':
-    case '4':
-    case '5':
-    case '6':
-    case '7':
-    case '8':
-    case '9':
-        return take_count(parser, node);
     default:
         return take_word(parser, node);
     }
@@ -602,13 +574,9 @@ void tree_free(struct tree *tree)
 
 const struct tree_node *tree_get(const struct tree_node *object, const char *key)
 {
-    const struct tree_node *node;
+    const struct tree_node *node = NULL;
 
-    if (!tree_is(object, TREE_OBJECT)) {
-        return NULL;
-    }
-    node = tree_first(object);
-    for (uint32_t i = 0; i < object->size; i++, node = tree_next(node + 1)) {
+    while (tree_is(object, TREE_OBJECT) && (node = tree_each(object, node))) {
         if (tree_is_key(node, key)) {
             return node + 1;
         }

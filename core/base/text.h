@@ -115,6 +115,35 @@ static inline size_t text_word(const char **rest, const char *separators, const 
     return length;
 }
 
+/** The same of a list with commas, without the blanks around the word. */
+static inline size_t text_name(const char **rest, const char **name)
+{
+    size_t length = text_word(rest, ",", name), blanks = strspn(*name, " \t");
+
+    blanks = blanks < length ? blanks : length;
+    *name += blanks;
+    length -= blanks;
+    while (length > 0 && strchr(" \t", (*name)[length - 1])) {
+        length--;
+    }
+    return length;
+}
+
+/** @return whether a list of names with commas has this one. */
+static inline bool text_names_have(const char *list, const char *name)
+{
+    const char *rest = *list ? list : NULL, *word;
+
+    while (rest) {
+        size_t length = text_name(&rest, &word);
+
+        if (word_is(word, length, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /**
  * Read decimal digits, with nothing before them.
  * @param most    at least 9

@@ -10,9 +10,8 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/hostlist.h"
+#include "base/text.h"
 #include "cli/command.h"
-#include "config/config.h"
 
 const struct option_row query_filter_rows[] = {
     {'M', "clusters", "=CLUSTER,...", "  ", TO_TEXT(struct query, clusters)},
@@ -307,16 +306,10 @@ static bool job_request_has(const struct job_request *request, const struct apap
 
 /* --- the query ------------------------------------------------------------------------------ */
 
-static int no_node(void *context, const char *name)
-{
-    (void)context;
-    (void)name;
-    return 0;
-}
-
 static int parse_all(struct query *query, struct apapi_error *err)
 {
     int64_t now_ns = clock_unix_ns();
+    struct apapi_scan_filter wanted;
 
     if (job_list_parse(query->jobs, &query->job_list, err) ||
         (query->from && when_parse(query->from, now_ns, &query->from_ns, err)) ||
@@ -326,10 +319,8 @@ static int parse_all(struct query *query, struct apapi_error *err)
     if (query->from && query->to && query->from_ns >= query->to_ns) {
         return apapi_fail(err, EINVAL, "-S is not before -E");
     }
-    return query->nodes && hostlist_each(query->nodes, no_node, NULL) <= 0
-               ? apapi_fail(err, EINVAL, "'%.100s' is not a list of nodes like n[1-4]",
-                            query->nodes)
-               : 0;
+    wanted = query_filter(query);
+    return filter_init(&query->filter, &wanted, err);
 }
 
 int query_parse(struct query *query)
@@ -344,6 +335,7 @@ int query_parse(struct query *query)
 void query_free(struct query *query)
 {
     job_list_free(&query->job_list);
+    filter_free(&query->filter);
 }
 
 void query_words(struct query *query, char **words, size_t count, bool job)
@@ -356,11 +348,6 @@ void query_words(struct query *query, char **words, size_t count, bool job)
     query->file_count = count;
 }
 
-static const char *single(const char *list)
-{
-    return list && !strchr(list, ',') ? list : NULL;
-}
-
 struct apapi_scan_filter query_filter(const struct query *query)
 {
     return (struct apapi_scan_filter){.from_unix_ns = query->from_ns,
@@ -368,27 +355,11 @@ struct apapi_scan_filter query_filter(const struct query *query)
                                       .jobs = query->job_list.jobs,
                                       .job_count = query->job_list.count,
                                       .job_parts = true,
-                                      .cluster = single(query->clusters),
-                                      .user = single(query->users),
-                                      .account = single(query->accounts),
-                                      .partition = single(query->partitions),
+                                      .cluster = query->clusters,
+                                      .user = query->users,
+                                      .account = query->accounts,
+                                      .partition = query->partitions,
                                       .nodes = query->nodes};
-}
-
-static bool list_has(const char *list, const char *name)
-{
-    return !list || (*name && config_names_have(list, name));
-}
-
-bool query_has_user(const struct query *query, const struct apapi_identity *id)
-{
-    char uid[16];
-
-    if (list_has(query->users, id->user)) {
-        return true;
-    }
-    snprintf(uid, sizeof uid, "%u", id->uid);
-    return id->uid != APAPI_UNKNOWN && config_names_have(query->users, uid);
 }
 
 static bool has_job(const struct job_list *list, const struct apapi_identity *id)
@@ -403,12 +374,7 @@ static bool has_job(const struct job_list *list, const struct apapi_identity *id
 
 bool query_has(const struct query *query, const struct apapi_identity *id)
 {
-    return has_job(&query->job_list, id) && query_has_user(query, id) &&
-           list_has(query->accounts, id->account) && list_has(query->partitions, id->partition) &&
-           query_has_cluster(query, id->cluster) && list_has(query->job_names, id->job_name);
-}
-
-bool query_has_cluster(const struct query *query, const char *cluster)
-{
-    return list_has(query->clusters, cluster);
+    return has_job(&query->job_list, id) && filter_wants_identity(&query->filter, id) &&
+           (!query->job_names ||
+            (*id->job_name && text_names_have(query->job_names, id->job_name)));
 }

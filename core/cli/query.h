@@ -9,6 +9,7 @@
 #include "apapi/scan.h"
 #include "base/option_table.h"
 #include "config/config.h"
+#include "record/files.h"
 
 #define WHEN_FORMS                                                                                 \
     "as 2026-11-21[T11:20[:30]][Z], 11/21, 11:20, today, yesterday, now-1hour, 90m or 7d"
@@ -67,6 +68,7 @@ struct query {
     const struct own_brief *brief; /* for records_read() of a folder; NULL: lines are needed */
     /* of query_parse() */
     struct job_list job_list;
+    struct filter filter;
     int64_t from_ns, to_ns; /* [ns since 1970]; 0: no limit */
     /* of records_run() */
     struct config *config; /* apapi.conf */
@@ -90,11 +92,7 @@ void query_free(struct query *query);
 /** @return what a reader of files may skip before decoding; it points into the query. */
 struct apapi_scan_filter query_filter(const struct query *query);
 
-/** @return whether it is wanted, whatever its time and node. */
+/** @return whether it is wanted, whatever its time. */
 bool query_has(const struct query *query, const struct apapi_identity *id);
-
-/** The same by one of its members. */
-bool query_has_user(const struct query *query, const struct apapi_identity *id);
-bool query_has_cluster(const struct query *query, const char *cluster);
 
 #endif

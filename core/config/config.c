@@ -182,40 +182,12 @@ static int check_cpus(const char *text, struct apapi_error *err)
     return *text ? config_cpus(text, &cpus, err) : 0;
 }
 
-/* The same of a list with commas, without the blanks around the word. */
-static size_t name_take(const char **rest, const char **name)
-{
-    size_t length = text_word(rest, ",", name), blanks = strspn(*name, " \t");
-
-    blanks = blanks < length ? blanks : length;
-    *name += blanks;
-    length -= blanks;
-    while (length > 0 && strchr(" \t", (*name)[length - 1])) {
-        length--;
-    }
-    return length;
-}
-
-bool config_names_have(const char *list, const char *name)
-{
-    const char *rest = *list ? list : NULL, *word;
-
-    while (rest) {
-        size_t length = name_take(&rest, &word);
-
-        if (word_is(word, length, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static int check_names(const char *text, struct apapi_error *err)
 {
     const char *rest = *text ? text : NULL, *word;
 
     while (rest) {
-        size_t length = name_take(&rest, &word);
+        size_t length = text_name(&rest, &word);
 
         if (length == 0 || strcspn(word, " \t") < length) {
             return apapi_fail(err, EINVAL, "a name is missing, or a comma, in '%.80s'", text);

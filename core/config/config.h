@@ -57,7 +57,7 @@ struct config {
     const char *user_records;    /* absolute path; "": none */
     const char *sampler_cpu;     /* list for config_cpus(); "": any */
     int sampler_nice;            /* -20..19 */
-    const char *allow_users;     /* list for config_names_have(); "": everyone */
+    const char *allow_users;     /* list for text_names_have(); "": everyone */
     const char *deny_partitions; /* list; "": none */
     enum config_job_total job_total;
     const char *prometheus_dir; /* absolute path, for apapi export; "": none */
@@ -152,9 +152,6 @@ int config_format_parse(const char *text, enum config_format *format, struct apa
 
 /** @return "table", "json", "csv" or "none". Static storage. */
 const char *config_format_word(enum config_format format);
-
-/** @return whether a comma-separated list has this word. */
-bool config_names_have(const char *list, const char *name);
 
 /** Parse a list of CPUs like "0,4-7". @return 0; -1 with errno EINVAL, `err` says why. */
 int config_cpus(const char *list, cpu_set_t *cpus, struct apapi_error *err);

@@ -32,29 +32,21 @@ void db_close(struct db *db);
 
 /* --- reading -------------------------------------------------------------------------------- */
 
-/** Conditions of SQL besides the filter. Lists have commas; NULL: no limit. */
-struct db_wanted {
-    const struct apapi_scan_filter *filter;
-    const char *clusters, *users, *accounts, *partitions;
-};
-
 /**
- * Pass records of a database to `sink`, by day and node. The filter holds; the lists only reduce
- * the number, which the sink must check. Creates nothing; sees what is committed.
+ * Pass records of a database to `sink`, by day and node. Creates nothing; sees what is committed.
  * @return 0; -1 with errno EINVAL (malformed URL or list of nodes), ENOENT (no records were
  * imported), ENOTSUP (another version), those of open(2), or that of the sink (`err` is empty then)
  */
-int db_read_records(const char *url, const struct db_wanted *wanted,
+int db_read_records(const char *url, const struct apapi_scan_filter *filter,
                     const struct apapi_scan_sink *sink, struct apapi_error *err);
 
 /**
  * Pass the lines of nodes' own records to `take`, as hours_read() does for files. Returns as
  * db_read_records().
- * @param filter  times and nodes
+ * @param filter  times, clusters and nodes
  */
-int db_read_hours(const char *url, const struct apapi_scan_filter *filter,
-                  int (*take)(const struct hour *hour, void *context), void *context,
-                  struct apapi_error *err);
+int db_read_hours(const char *url, const struct apapi_scan_filter *filter, hour_f take,
+                  void *context, struct apapi_error *err);
 
 /* --- the index that apapi keeps by itself ----------------------------------------------------- */
 

@@ -425,10 +425,10 @@ static int put_part(struct own_index *index)
     return own_run(index, OWN_PUT, row, COUNT_OF(row));
 }
 
-static int update_take(struct intake *intake, const struct line *line)
+static int update_take(struct apapi_scan *scan, const struct line *line)
 {
     static const char begin[] = "{\"apapi\":";
-    struct own_index *index = intake->sink.context;
+    struct own_index *index = scan->sink.context;
     const struct brief_line brief = {.offset = line->offset,
                                      .digest = record_digest(line->text, line->size),
                                      .size = (uint32_t)line->size};
@@ -570,12 +570,13 @@ static bool weigh_file(const struct apapi_scan_file *named, uint64_t *offset, vo
 static void own_walk(struct own_index *index, const struct apapi_scan_filter *filter,
                      const struct apapi_scan_sink *sink)
 {
-    struct intake walk = {.suffix = ".jsonl", .take = update_take, .sink = *sink};
+    struct apapi_scan *walk = apapi_scan_create(filter, sink, NULL);
 
-    if (filter_init(&walk.filter, filter, NULL) == 0) {
-        intake_read_folder(&walk, index->dir, NULL);
+    if (walk) {
+        walk->take = update_take;
+        apapi_scan_folder(walk, index->dir, NULL);
     }
-    intake_free(&walk);
+    apapi_scan_destroy(walk);
 }
 
 int own_index_ask(struct own_index *index, struct own_question *question, struct apapi_error *err)

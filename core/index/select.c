@@ -20,7 +20,6 @@ struct query {
 };
 
 struct selection {
-    const struct db_wanted *wanted;
     const struct apapi_scan_sink *sink;
     const char *url;
     struct filter filter;
@@ -57,22 +56,21 @@ static void add_words(struct query *query, const char *column, const char *list)
     fputc(')', query->out);
 }
 
-/* Names in the list that are numbers may also be uids. */
-static void add_users(struct query *query, const char *list)
+/* Users that are numbers may also be uids. */
+static void add_uids(struct query *query, const char *list)
 {
-    const char *comma = "";
+    const char *before = " OR uid IN (";
 
-    add_words(query, " AND (\"user\"", list);
     for (const char *word = list; *word; word += *word == ',') {
         size_t size = strcspn(word, ","), digits = strspn(word, "0123456789");
 
         if (size > 0 && digits == size && size < 11) {
-            fprintf(query->out, "%s%.*s", *comma ? ", " : " OR uid IN (", (int)size, word);
-            comma = ")";
+            fprintf(query->out, "%s%.*s", before, (int)size, word);
+            before = ", ";
         }
         word += size;
     }
-    fprintf(query->out, "%s)", comma);
+    fputs(*before == ',' ? ")" : "", query->out);
 }
 
 static void add_nodes(struct query *query, const struct namelist *nodes)
@@ -102,7 +100,10 @@ static void add_jobs(struct query *query, const struct filter *filter)
 
 static void write_query(struct query *query, const struct selection *selection, const char *table)
 {
-    const struct db_wanted *wanted = selection->wanted;
+    static const char *const columns[FILTER_TEXTS] = {[FILTER_CLUSTER] = "cluster",
+                                                      [FILTER_USER] = "\"user\"",
+                                                      [FILTER_ACCOUNT] = "account",
+                                                      [FILTER_PARTITION] = "\"partition\""};
     const struct filter *filter = &selection->filter;
 
     fprintf(query->out, "SELECT line FROM %s WHERE ", table);
@@ -114,17 +115,15 @@ static void write_query(struct query *query, const struct selection *selection, 
     }
     fprintf(query->out, " AND end_ns >= %lld AND end_ns < %lld", (long long)filter->from_ns,
             (long long)filter->to_ns);
-    if (is_short(wanted->clusters)) {
-        add_words(query, " AND cluster", wanted->clusters);
-    }
-    if (is_short(wanted->users)) {
-        add_users(query, wanted->users);
-    }
-    if (is_short(wanted->accounts)) {
-        add_words(query, " AND account", wanted->accounts);
-    }
-    if (is_short(wanted->partitions)) {
-        add_words(query, " AND \"partition\"", wanted->partitions);
+    for (size_t i = 0; i < FILTER_TEXTS; i++) {
+        if (is_short(filter->texts[i])) {
+            fputs(" AND (", query->out);
+            add_words(query, columns[i], filter->texts[i]);
+            if (i == FILTER_USER) {
+                add_uids(query, filter->texts[i]);
+            }
+            fputc(')', query->out);
+        }
     }
     if (filter->nodes.count > 0 && filter->nodes.count <= NAMES_MAX) {
         add_nodes(query, &filter->nodes);
@@ -264,11 +263,11 @@ static void close_selection(struct selection *selection)
     errno = code;
 }
 
-int db_read_records(const char *url, const struct db_wanted *wanted,
+int db_read_records(const char *url, const struct apapi_scan_filter *filter,
                     const struct apapi_scan_sink *sink, struct apapi_error *err)
 {
-    struct selection selection = {.wanted = wanted, .sink = sink, .url = url};
-    int result = open_selection(&selection, wanted->filter, err);
+    struct selection selection = {.sink = sink, .url = url};
+    int result = open_selection(&selection, filter, err);
 
     result =
         result || read_table(&selection, "records", err) || read_table(&selection, "twins", err)
@@ -280,12 +279,11 @@ int db_read_records(const char *url, const struct db_wanted *wanted,
 
 /* --- hours ---------------------------------------------------------------------------------- */
 
-static int read_hours(const struct selection *selection, const struct apapi_scan_filter *times,
-                      int (*take)(const struct hour *hour, void *context), void *context,
+static int read_hours(const struct selection *selection, hour_f take, void *context,
                       struct apapi_error *err)
 {
-    const struct db_value range[] = {db_integer(times->from_unix_ns),
-                                     db_integer(times->to_unix_ns)};
+    const struct db_value range[] = {db_integer(selection->filter.from_ns),
+                                     db_integer(selection->filter.to_ns)};
     struct db_statement *lines = db_prepare(selection->db,
                                             "SELECT line FROM hours WHERE start_ns >= ? AND "
                                             "start_ns < ? ORDER BY start_ns, node, cluster, end_ns",
@@ -300,7 +298,7 @@ static int read_hours(const struct selection *selection, const struct apapi_scan
 
         if (decoded < 0 && errno == ENOMEM) {
             got = apapi_fail(err, ENOMEM, "no memory");
-        } else if (decoded > 0 && filter_wants_node(&selection->filter, hour.node) &&
+        } else if (decoded > 0 && filter_wants_place(&selection->filter, hour.cluster, hour.node) &&
                    take(&hour, context)) {
             got = apapi_fail(err, errno, "%s", "");
         }
@@ -310,15 +308,13 @@ static int read_hours(const struct selection *selection, const struct apapi_scan
     return got;
 }
 
-int db_read_hours(const char *url, const struct apapi_scan_filter *filter,
-                  int (*take)(const struct hour *hour, void *context), void *context,
-                  struct apapi_error *err)
+int db_read_hours(const char *url, const struct apapi_scan_filter *filter, hour_f take,
+                  void *context, struct apapi_error *err)
 {
-    const struct apapi_scan_filter nodes = {.nodes = filter->nodes};
     struct selection selection = {.url = url};
-    int result = open_selection(&selection, &nodes, err);
+    int result = open_selection(&selection, filter, err);
 
-    result = result || read_hours(&selection, filter, take, context, err) ? -1 : 0;
+    result = result || read_hours(&selection, take, context, err) ? -1 : 0;
     close_selection(&selection);
     return result;
 }

@@ -20,23 +20,18 @@
 #include "base/inflow.h"
 #include "base/names.h"
 #include "base/text.h"
+#include "record/fields.h"
 #include "record/record.h"
 
 /* --- what is wanted --------------------------------------------------------------------------- */
 
-#define ROUNDING_NS NS_PER_S /* possible error of elapsed_s when read as an approximate number */
-#define LONGEST_S 9e9        /* as int64_t [ns] */
-
 static const struct {
-    const char *key;
     size_t wanted; /* offset in struct apapi_scan_filter */
     size_t found;  /* offset in struct apapi_identity */
-    size_t size;
 } texts[FILTER_TEXTS] = {
 #define TEXT(key)                                                                                  \
     {                                                                                              \
-        ",\"" #key "\":", offsetof(struct apapi_scan_filter, key),                                 \
-            offsetof(struct apapi_identity, key), sizeof((struct apapi_identity *)0)->key          \
+        offsetof(struct apapi_scan_filter, key), offsetof(struct apapi_identity, key)              \
     }
     [FILTER_CLUSTER] = TEXT(cluster),
     [FILTER_USER] = TEXT(user),
@@ -45,26 +40,16 @@ static const struct {
 #undef TEXT
 };
 
-/* A user may be named by number. */
-static uint32_t read_uid(const char *user)
-{
-    uint64_t uid;
-    const char *end = text_digits(user, APAPI_UNKNOWN - 1, &uid);
-
-    return end && !*end ? (uint32_t)uid : APAPI_UNKNOWN;
-}
-
 int filter_init(struct filter *filter, const struct apapi_scan_filter *wanted,
                 struct apapi_error *err)
 {
     ssize_t listed = 1;
     bool failed;
 
-    *filter = (struct filter){.from_ns = INT64_MIN, .to_ns = INT64_MAX, .uid = APAPI_UNKNOWN};
+    *filter = (struct filter){.from_ns = INT64_MIN, .to_ns = INT64_MAX};
     if (!wanted) {
         return 0;
     }
-    filter->uid = read_uid(wanted->user ? wanted->user : "");
     filter->from_ns = wanted->from_unix_ns ? wanted->from_unix_ns : INT64_MIN;
     filter->to_ns = wanted->to_unix_ns ? wanted->to_unix_ns : INT64_MAX;
     filter->jobs = array_copy(wanted->jobs, wanted->job_count, sizeof *filter->jobs);
@@ -101,12 +86,20 @@ void filter_free(struct filter *filter)
     free(filter->jobs);
 }
 
-bool filter_wants_node(const struct filter *filter, const char *node)
+static bool wants_node(const struct filter *filter, const char *node)
 {
     return filter->nodes.count == 0 || namelist_have(&filter->nodes, node);
 }
 
-bool filter_wants_day(const struct filter *filter, const char *day)
+bool filter_wants_place(const struct filter *filter, const char *cluster, const char *node)
+{
+    const char *clusters = filter->texts[FILTER_CLUSTER];
+
+    return wants_node(filter, node) &&
+           (!clusters || (*cluster && text_names_have(clusters, cluster)));
+}
+
+static bool wants_day(const struct filter *filter, const char *day)
 {
     char first[TIMESTAMP_SIZE], last[TIMESTAMP_SIZE];
 
@@ -121,174 +114,123 @@ static bool has_job(const struct filter *filter, uint32_t job)
            NULL;
 }
 
-static bool wants_text(const struct filter *filter, size_t i, const struct apapi_identity *id)
+static const char *text_of(const struct apapi_identity *id, size_t i)
 {
-    return !filter->texts[i] || strcmp(filter->texts[i], (const char *)id + texts[i].found) == 0 ||
-           (i == FILTER_USER && filter->uid != APAPI_UNKNOWN && id->uid == filter->uid);
+    return (const char *)id + texts[i].found;
 }
 
-bool filter_wants(const struct filter *filter, const struct apapi_record *record)
+bool filter_wants_text(const struct filter *filter, size_t i, const struct apapi_identity *id)
 {
-    const struct apapi_identity *id = &record->id;
-    int64_t end_ns = record_end_ns(&record->measurement);
+    const char *list = filter->texts[i];
+    char uid[16];
 
+    if (!list || (*text_of(id, i) && text_names_have(list, text_of(id, i)))) {
+        return true;
+    }
+    snprintf(uid, sizeof uid, "%u", id->uid);
+    return i == FILTER_USER && id->uid != APAPI_UNKNOWN && text_names_have(list, uid);
+}
+
+bool filter_wants_identity(const struct filter *filter, const struct apapi_identity *id)
+{
     for (size_t i = 0; i < FILTER_TEXTS; i++) {
-        if (!wants_text(filter, i, id)) {
+        if (!filter_wants_text(filter, i, id)) {
             return false;
         }
     }
     return (filter->job_count == 0 || has_job(filter, id->job) ||
             (filter->job_parts &&
              (has_job(filter, id->array_job) || has_job(filter, id->het_job)))) &&
-           filter_wants_node(filter, id->node) && end_ns >= filter->from_ns &&
+           wants_node(filter, id->node);
+}
+
+bool filter_wants(const struct filter *filter, const struct apapi_record *record)
+{
+    int64_t end_ns = record_end_ns(&record->measurement);
+
+    return filter_wants_identity(filter, &record->id) && end_ns >= filter->from_ns &&
            end_ns < filter->to_ns;
 }
 
 /* --- before a line is decoded ----------------------------------------------------------------- */
 
-/* The beginning of a line: the keys of the record itself, up to the first object or array. */
-struct head {
-    const char *text;
-    size_t size;
-};
+#define HEAD_SIZE 4096
 
-/* @return whether the line begins as apapi_record_encode() writes it. */
-static bool head_begin(struct head *head, const char *line, size_t size)
+static const struct field fields_of_head[] = {
+    FIELD_TEXT_OF(apapi_identity, "cluster", false, cluster),
+    FIELD_TEXT_OF(apapi_identity, "node", false, node),
+    FIELD_OF(apapi_identity, "uid", NUMBER, false, uid),
+    FIELD_TEXT_OF(apapi_identity, "user", false, user),
+    FIELD_TEXT_OF(apapi_identity, "account", false, account),
+    FIELD_TEXT_OF(apapi_identity, "partition", false, partition),
+    FIELD_END};
+
+/* Decode the keys of the record itself, which apapi_record_encode() writes before its domains. */
+static bool decode_head(struct tree *tree, const char *line, size_t size, struct apapi_identity *id)
 {
-    static const char begin[] = "{\"apapi\":1,";
-    const char *at = line + sizeof begin - 2; /* at the comma, as before each key */
-    const char *end;
+    static const char behind[] = ",\"domains\":{";
+    const struct field_path path = {.name = ""};
+    const char *end = memmem(line, size, behind, strlen(behind));
+    size_t length = end ? (size_t)(end - line) : 0;
+    struct tree_problem problem;
+    char head[HEAD_SIZE];
 
-    if (size < sizeof begin || memcmp(line, begin, sizeof begin - 1) != 0) {
+    if (length == 0 || length >= sizeof head) {
         return false;
     }
-    size -= (size_t)(at - line);
-    end = memchr(at, '{', size);
-    size = end ? (size_t)(end - at) : size;
-    end = memchr(at, '[', size);
-    *head = (struct head){at, end ? (size_t)(end - at) : size};
-    return true;
-}
-
-/*
- * Find a value. The comma and quotes around its key cannot stand like this in a text.
- * @param key  ",\"job\":"
- * @return its size, without the quotes of a text; 0: there is none in the usual form
- */
-static size_t head_find(const struct head *head, const char *key, const char **value)
-{
-    const char *end = head->text + head->size,
-               *at = memmem(head->text, head->size, key, strlen(key));
-    bool text;
-    char last;
-
-    if (!at) {
-        return 0;
-    }
-    at += strlen(key);
-    text = at < end && *at == '"';
-    at += text;
-    *value = at;
-    while (at < end && *at >= ' ' && *at <= '~' && *at != '\\' && *at != (text ? '"' : ',')) {
-        at++;
-    }
-    last = at < end ? *at : '\0';
-    return last == (text ? '"' : ',') ? (size_t)(at - *value) : 0;
-}
-
-/* @return whether it is there, and is copied whole */
-static bool head_copy(const struct head *head, const char *key, char *copy, size_t size)
-{
-    const char *value;
-    size_t length = head_find(head, key, &value);
-
-    if (length == 0 || length >= size) {
-        return false;
-    }
-    memcpy(copy, value, length);
-    copy[length] = '\0';
-    return true;
-}
-
-/* @param job  else a uid. @return false: it is a number that is not wanted */
-static bool may_be_number(const char *value, size_t size, const struct filter *filter, bool job)
-{
-    uint64_t number = 0;
-    const char *end = size > 0 ? text_digits(value, APAPI_UNKNOWN - 1, &number) : NULL;
-
-    return !end || end != value + size ||
-           (job ? has_job(filter, (uint32_t)number) : number == filter->uid);
+    memcpy(head, line, length);
+    head[length] = '}';
+    return tree_parse(tree, head, length + 1, &problem) == 0 &&
+           fields_decode(tree->nodes, fields_of_head, id, &path) == 0;
 }
 
 /* Another writer may have put array and heterogeneous job anywhere in the line. */
-static bool may_want_job(const struct filter *filter, const struct head *head, const char *end)
+static bool may_want_job(const struct filter *filter, const char *line, size_t size)
 {
-    static const char part[] = "_job\":"; /* "array_job", "het_job" */
-    const char *value = NULL, *at = head->text;
-    size_t size = filter->job_count ? head_find(head, ",\"job\":", &value) : 0;
+    static const char key[] = "job\":"; /* "job", "array_job", "het_job" */
+    const char *at = line, *end = line + size;
+    bool usual = false;
+    uint64_t job;
 
-    if (may_be_number(value, size, filter, true)) {
-        return true;
-    }
-    while (filter->job_parts && (at = memmem(at, (size_t)(end - at), part, sizeof part - 1))) {
-        at += sizeof part - 1;
-        if (may_be_number(at, strspn(at, "0123456789 "), filter, true)) {
+    while ((at = memmem(at, (size_t)(end - at), key, strlen(key)))) {
+        usual = usual || memcmp(at - 2, ",\"", 2) == 0;
+        at += strlen(key);
+        if (!text_digits(at, APAPI_UNKNOWN - 1, &job) || has_job(filter, (uint32_t)job)) {
             return true;
         }
     }
-    return false;
+    return !usual;
 }
 
-static bool may_want_text(const struct filter *filter, size_t i, const struct head *head)
+/*
+ * Check a line in the form of apapi_record_encode() before it is decoded.
+ * @return false only if filter_wants() would certainly return false, or if it is not a record
+ */
+static bool may_want(const struct filter *filter, struct tree *tree, const char *line, size_t size)
 {
-    char text[APAPI_TEXT_SIZE];
-    const char *uid = NULL;
-    size_t size;
+    static const char begin[] = "{\"apapi\":1,";
+    bool selects = filter->nodes.count > 0;
+    struct apapi_identity head;
 
-    if (!filter->texts[i] || !head_copy(head, texts[i].key, text, texts[i].size) ||
-        strcmp(text, filter->texts[i]) == 0) {
+    if (size < sizeof begin || memcmp(line, begin, strlen(begin)) != 0 || line[size - 1] != '}') {
         return true;
     }
-    size = head_find(head, ",\"uid\":", &uid);
-    return i == FILTER_USER && filter->uid != APAPI_UNKNOWN &&
-           may_be_number(uid, size, filter, false);
-}
-
-static bool may_want_end(const struct filter *filter, const struct head *head)
-{
-    char start[TIMESTAMP_SIZE], elapsed[40], *end;
-    int64_t start_ns, early_ns, late_ns;
-    double seconds;
-
-    if ((filter->from_ns == INT64_MIN && filter->to_ns == INT64_MAX) ||
-        !head_copy(head, ",\"start\":", start, sizeof start) || timestamp_parse(start, &start_ns) ||
-        !head_copy(head, ",\"elapsed_s\":", elapsed, sizeof elapsed)) {
+    if (filter->job_count > 0 && !may_want_job(filter, line, size)) {
+        return false;
+    }
+    for (size_t i = 0; i < FILTER_TEXTS; i++) {
+        /* lists are left to the record: they seldom leave much out */
+        selects = selects || (filter->texts[i] && !strchr(filter->texts[i], ','));
+    }
+    if (!selects || !decode_head(tree, line, size, &head)) {
         return true;
     }
-    seconds = strtod(elapsed, &end);
-    return *end || !(seconds >= 0 && seconds < LONGEST_S) ||
-           __builtin_add_overflow(start_ns, (int64_t)(seconds * NS_PER_S) + ROUNDING_NS,
-                                  &late_ns) ||
-           __builtin_sub_overflow(late_ns, 2 * ROUNDING_NS, &early_ns) ||
-           (late_ns >= filter->from_ns && early_ns < filter->to_ns);
-}
-
-bool filter_may_want(const struct filter *filter, const char *line, size_t size)
-{
-    char node[APAPI_TEXT_SIZE];
-    struct head head;
-    bool wanted;
-
-    if (!head_begin(&head, line, size)) {
-        return true;
+    for (size_t i = 0; i < FILTER_TEXTS; i++) {
+        if (*text_of(&head, i) && !filter_wants_text(filter, i, &head)) {
+            return false; /* without the key, it may stand behind the domains */
+        }
     }
-    wanted = may_want_job(filter, &head, line + size) &&
-             (filter->nodes.count == 0 || !head_copy(&head, ",\"node\":", node, sizeof node) ||
-              filter_wants_node(filter, node));
-    for (size_t i = 0; i < FILTER_TEXTS && wanted; i++) {
-        wanted = may_want_text(filter, i, &head);
-    }
-    return wanted && may_want_end(filter, &head);
+    return !*head.node || wants_node(filter, head.node);
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -368,76 +310,155 @@ static int lines_next(struct lines *lines, struct line *line)
     }
 }
 
-void intake_free(struct intake *intake)
+static void scan_report(const struct apapi_scan *scan, const struct apapi_scan_problem *problem)
 {
-    int saved = errno;
-
-    inflow_end(&intake->lines.inflow);
-    free(intake->lines.buffer);
-    filter_free(&intake->filter);
-    errno = saved;
-}
-
-static void intake_report(const struct intake *intake, const struct apapi_scan_problem *problem)
-{
-    if (intake->sink.problem) {
-        intake->sink.problem(problem, intake->sink.context);
+    if (scan->sink.problem) {
+        scan->sink.problem(problem, scan->sink.context);
     }
 }
 
-void intake_skip(struct intake *intake, const struct line *line, const char *reason)
+void scan_skip(struct apapi_scan *scan, const struct line *line, const char *reason)
 {
-    intake->counts.skipped++;
-    intake_report(intake, &(struct apapi_scan_problem){.file = intake->name,
-                                                       .line = line->number,
-                                                       .offset = line->offset,
-                                                       .reason = reason});
+    scan->counts.skipped++;
+    scan_report(scan, &(struct apapi_scan_problem){.file = scan->name,
+                                                   .line = line->number,
+                                                   .offset = line->offset,
+                                                   .reason = reason});
 }
 
-static const char *intake_reason(const struct intake *intake)
+static const char *scan_reason(const struct apapi_scan *scan)
 {
-    const char *problem = intake->lines.inflow.problem;
+    const char *problem = scan->lines.inflow.problem;
 
     return problem ? problem : strerror(errno);
 }
 
-static int intake_fail(const struct intake *intake, struct apapi_error *err)
+static int scan_fail(const struct apapi_scan *scan, struct apapi_error *err)
 {
-    return apapi_fail(err, errno, "%.160s: %s", intake->name, intake_reason(intake));
+    return apapi_fail(err, errno, "%.160s: %s", scan->name, scan_reason(scan));
 }
 
-int intake_read(struct intake *intake, int fd, const char *name, uint64_t *offset,
-                struct apapi_error *err)
+/**
+ * Read a descriptor from its present position, which is at `offset` bytes of the file. At offset 0
+ * it may be compressed.
+ * @param offset  result: the end of the last line that is complete
+ * @return 0; -1 with errno
+ */
+static int scan_read(struct apapi_scan *scan, int fd, const char *name, uint64_t *offset,
+                     struct apapi_error *err)
 {
     struct line line;
     int got, taken;
 
-    intake->name = name;
-    if (lines_begin(&intake->lines, fd, *offset)) {
-        return intake_fail(intake, err);
+    scan->name = name;
+    if (lines_begin(&scan->lines, fd, *offset)) {
+        return scan_fail(scan, err);
     }
-    intake->counts.files++;
-    while ((got = lines_next(&intake->lines, &line)) > 0) {
+    scan->counts.files++;
+    while ((got = lines_next(&scan->lines, &line)) > 0) {
         if (line.size == SIZE_MAX) {
-            intake_skip(intake, &line, "longer than 1 MiB");
+            scan_skip(scan, &line, "longer than 1 MiB");
             continue;
         }
-        taken = intake->take(intake, &line);
+        taken = scan->take(scan, &line);
         if (taken < 0) {
-            return apapi_fail(err, errno, "%s", intake->stopped ? "" : strerror(errno));
+            return apapi_fail(err, errno, "%s", scan->stopped ? "" : strerror(errno));
         }
         if (line.whole || taken > 0) { /* the rest of a torn line may still be written */
-            *offset = intake->lines.line_at;
+            *offset = scan->lines.line_at;
         }
     }
-    return got == 0 ? 0 : intake_fail(intake, err);
+    return got == 0 ? 0 : scan_fail(scan, err);
+}
+
+/* --- lines of records ------------------------------------------------------------------------- */
+
+static bool scan_is_one_of(char byte, const char *bytes)
+{
+    return byte && strchr(bytes, byte);
+}
+
+/* An array has an element in each line, as `srun --apapi-format=json` writes it. */
+static struct line scan_element(const struct line *line)
+{
+    struct line element = *line;
+
+    if (element.size > 0 && *element.text == '[') {
+        element.text++;
+        element.size--;
+    }
+    while (element.size > 0 && scan_is_one_of(element.text[element.size - 1], " \t\r")) {
+        element.size--;
+    }
+    if (element.size > 0 && scan_is_one_of(element.text[element.size - 1], ",]")) {
+        element.size--;
+    }
+    return element;
+}
+
+static bool scan_has(const struct line *line, const char *text)
+{
+    return memmem(line->text, line->size, text, strlen(text)) != NULL;
+}
+
+/* @return whether it is an array's element for a node without a record. */
+static bool scan_is_absence(const struct line *line)
+{
+    return scan_has(line, "\"apapi\":") && scan_has(line, "\"complete\":false,\"reason\":\"") &&
+           !scan_has(line, "\"start\":") && line->text[line->size - 1] == '}';
+}
+
+static int scan_take_record(struct apapi_scan *scan, const struct line *line,
+                            const struct apapi_record *record)
+{
+    if (!record_has_time(&record->measurement)) {
+        scan_skip(scan, line, "record: its time is not within the years 1970 to 2262");
+        return 1;
+    }
+    if (!filter_wants(&scan->filter, record)) {
+        return 1;
+    }
+    scan->counts.records++;
+    scan->stopped = scan->sink.record(record, line->text, line->size, scan->sink.context) != 0;
+    return scan->stopped ? -1 : 1;
+}
+
+static int scan_take_line(struct apapi_scan *scan, const struct line *line)
+{
+    const struct line element = scan_element(line);
+    struct apapi_error err = {""};
+    struct apapi_record record;
+    int result = 0;
+
+    /* an array in one line may have others behind the first record: that is told */
+    if (element.size == 0 ||
+        (*line->text == '{' && !may_want(&scan->filter, &scan->tree, element.text, element.size))) {
+        return 0;
+    }
+    if (apapi_record_decode(element.text, element.size, &record, &err) == 0) {
+        result = scan_take_record(scan, &element, &record);
+        apapi_record_clear(&record);
+    } else if (errno == ENOMEM) {
+        result = -1;
+    } else if (errno != ENOTSUP && scan_is_absence(&element)) {
+        result = 1;
+    } else {
+        bool newer = errno == ENOTSUP;
+
+        scan->counts.newer += newer;
+        scan_skip(scan, line,
+                  !line->whole && !newer              ? "the end of the line is missing"
+                  : scan_has(&element, "\"merged\":") ? "a merged record has no records of nodes"
+                                                      : err.text);
+    }
+    return result;
 }
 
 /* --- walking a folder ------------------------------------------------------------------------- */
 
-typedef bool (*wants_f)(const struct intake *walk, const char *name);
+typedef bool (*wants_f)(const struct apapi_scan *scan, const char *name);
 
-static bool walk_wants_day(const struct intake *walk, const char *name)
+static bool walk_wants_day(const struct apapi_scan *scan, const char *name)
 {
     static const char form[] = "0000-00-00";
 
@@ -446,36 +467,37 @@ static bool walk_wants_day(const struct intake *walk, const char *name)
             return false;
         }
     }
-    return filter_wants_day(&walk->filter, name);
+    return wants_day(&scan->filter, name);
 }
 
 /* @return the end of a node's name, before the suffix and that of compression; NULL */
-static const char *walk_find_suffix(const struct intake *walk, const char *name)
+static const char *walk_find_suffix(const struct apapi_scan *scan, const char *name)
 {
     const char *found = NULL;
 
-    for (const char *at = name; (at = strstr(at, walk->suffix)); at++) {
-        char behind = at[strlen(walk->suffix)];
+    for (const char *at = name; (at = strstr(at, scan->suffix)); at++) {
+        char behind = at[strlen(scan->suffix)];
 
         found = at > name && (behind == '\0' || behind == '.') ? at : found;
     }
     return found;
 }
 
-static bool walk_wants_file(const struct intake *walk, const char *name)
+static bool walk_wants_file(const struct apapi_scan *scan, const char *name)
 {
-    const char *suffix = walk_find_suffix(walk, name);
+    const char *suffix = walk_find_suffix(scan, name);
     char node[NAME_MAX + 1];
 
     if (!suffix) {
         return false;
     }
     snprintf(node, sizeof node, "%.*s", (int)(suffix - name), name);
-    return filter_wants_node(&walk->filter, node);
+    return wants_node(&scan->filter, node);
 }
 
 /* Read the wanted entries of a folder, sorted. @param fd  -1 with errno: it could not be opened */
-static int walk_read_names(struct namelist *names, int fd, const struct intake *walk, wants_f wants)
+static int walk_read_names(struct namelist *names, int fd, const struct apapi_scan *scan,
+                           wants_f wants)
 {
     int own = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0), code;
     DIR *folder = own < 0 ? NULL : fdopendir(own);
@@ -486,7 +508,7 @@ static int walk_read_names(struct namelist *names, int fd, const struct intake *
         return -1;
     }
     while (errno = 0, (entry = readdir(folder))) { // NOLINT(concurrency-mt-unsafe)
-        if (wants(walk, entry->d_name) && namelist_add(names, entry->d_name)) {
+        if (wants(scan, entry->d_name) && namelist_add(names, entry->d_name)) {
             break;
         }
     }
@@ -498,23 +520,23 @@ static int walk_read_names(struct namelist *names, int fd, const struct intake *
 }
 
 /* Report a folder or file below the named one that cannot be read. */
-static void walk_leave_out(struct intake *walk, const char *path, const char *reason)
+static void walk_leave_out(struct apapi_scan *scan, const char *path, const char *reason)
 {
-    walk->counts.unreadable++;
-    intake_report(walk, &(struct apapi_scan_problem){.file = path, .reason = reason});
+    scan->counts.unreadable++;
+    scan_report(scan, &(struct apapi_scan_problem){.file = path, .reason = reason});
 }
 
 /* @return a descriptor; -1: leave it out */
-static int walk_open_regular(struct intake *walk, int day_fd, const char *path,
+static int walk_open_regular(struct apapi_scan *scan, int day_fd, const char *path,
                              struct apapi_scan_file *file)
 {
     int fd = openat(day_fd, file->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     struct stat status;
 
     if (fd < 0 || fstat(fd, &status) < 0) {
-        walk_leave_out(walk, path, errno == ELOOP ? "a symbolic link" : strerror(errno));
+        walk_leave_out(scan, path, errno == ELOOP ? "a symbolic link" : strerror(errno));
     } else if (!S_ISREG(status.st_mode)) {
-        walk_leave_out(walk, path, "not a regular file");
+        walk_leave_out(scan, path, "not a regular file");
     } else {
         file->size = (uint64_t)status.st_size;
         return fd;
@@ -523,10 +545,10 @@ static int walk_open_regular(struct intake *walk, int day_fd, const char *path,
     return -1;
 }
 
-static int walk_read_file(struct intake *walk, const struct apapi_scan_file *file, const char *path,
-                          int fd)
+static int walk_read_file(struct apapi_scan *scan, const struct apapi_scan_file *file,
+                          const char *path, int fd)
 {
-    const struct apapi_scan_sink *sink = &walk->sink;
+    const struct apapi_scan_sink *sink = &scan->sink;
     bool packed = inflow_is_packed(file->name), whole = true;
     uint64_t offset = 0;
 
@@ -537,11 +559,11 @@ static int walk_read_file(struct intake *walk, const struct apapi_scan_file *fil
         offset = 0; /* a compressed file does not grow */
     }
     if ((offset > 0 && lseek(fd, (off_t)offset, SEEK_SET) < 0) ||
-        intake_read(walk, fd, path, &offset, NULL)) {
-        if (walk->stopped || errno == ENOMEM) {
+        scan_read(scan, fd, path, &offset, NULL)) {
+        if (scan->stopped || errno == ENOMEM) {
             return -1;
         }
-        walk_leave_out(walk, path, intake_reason(walk));
+        walk_leave_out(scan, path, scan_reason(scan));
         whole = false;
     }
     if (sink->end && (whole || !packed)) {
@@ -551,7 +573,7 @@ static int walk_read_file(struct intake *walk, const struct apapi_scan_file *fil
 }
 
 /* `path` is that of the day; the file's name is appended. */
-static int walk_entry(struct intake *walk, int day_fd, char path[PATH_MAX],
+static int walk_entry(struct apapi_scan *scan, int day_fd, char path[PATH_MAX],
                       struct apapi_scan_file *file)
 {
     size_t length = strlen(path);
@@ -559,57 +581,124 @@ static int walk_entry(struct intake *walk, int day_fd, char path[PATH_MAX],
     char reason[80];
 
     snprintf(path + length, PATH_MAX - length, "/%s", file->name);
-    if (inflow_is_packed(file->name) || !walk_find_suffix(walk, file->name)[strlen(walk->suffix)]) {
-        fd = walk_open_regular(walk, day_fd, path, file);
+    if (inflow_is_packed(file->name) || !walk_find_suffix(scan, file->name)[strlen(scan->suffix)]) {
+        fd = walk_open_regular(scan, day_fd, path, file);
     } else {
-        snprintf(reason, sizeof reason, "its name ends neither with %s nor with .gz", walk->suffix);
-        walk_leave_out(walk, path, reason);
+        snprintf(reason, sizeof reason, "its name ends neither with %s nor with .gz", scan->suffix);
+        walk_leave_out(scan, path, reason);
     }
     if (fd >= 0) {
-        result = walk_read_file(walk, file, path, fd);
+        result = walk_read_file(scan, file, path, fd);
         folder_close(fd);
     }
     path[length] = '\0';
     return result;
 }
 
-static int walk_day(struct intake *walk, int root_fd, char path[PATH_MAX], const char *day)
+static int walk_day(struct apapi_scan *scan, int root_fd, char path[PATH_MAX], const char *day)
 {
     struct apapi_scan_file file = {.day = day};
     int day_fd = openat(root_fd, day, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     struct namelist names = {0};
     int result = 0;
 
-    if (walk_read_names(&names, day_fd, walk, walk_wants_file)) {
-        walk_leave_out(walk, path, strerror(errno));
+    if (walk_read_names(&names, day_fd, scan, walk_wants_file)) {
+        walk_leave_out(scan, path, strerror(errno));
     }
     for (size_t i = 0; i < names.count && result == 0; i++) {
         file.name = names.names[i];
-        result = walk_entry(walk, day_fd, path, &file);
+        result = walk_entry(scan, day_fd, path, &file);
     }
     folder_close(day_fd);
     namelist_free(&names);
     return result;
 }
 
-int intake_read_folder(struct intake *walk, const char *dir, struct apapi_error *err)
+int apapi_scan_folder(struct apapi_scan *scan, const char *dir, struct apapi_error *err)
 {
     char path[PATH_MAX];
     struct namelist days = {0};
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), result = 0;
 
-    walk->stopped = false;
+    scan->stopped = false;
     if (err) {
         *err->text = '\0';
     }
-    if (walk_read_names(&days, fd, walk, walk_wants_day)) {
+    if (walk_read_names(&days, fd, scan, walk_wants_day)) {
         result = apapi_fail(err, errno, "%.160s: %s", dir, strerror(errno));
     }
     for (size_t i = 0; i < days.count && result == 0; i++) {
         snprintf(path, sizeof path, "%s/%s", dir, days.names[i]);
-        result = walk_day(walk, fd, path, days.names[i]);
+        result = walk_day(scan, fd, path, days.names[i]);
     }
     folder_close(fd);
     namelist_free(&days);
+    return result;
+}
+
+/* --- a reader --------------------------------------------------------------------------------- */
+
+struct apapi_scan *apapi_scan_create(const struct apapi_scan_filter *filter,
+                                     const struct apapi_scan_sink *sink, struct apapi_error *err)
+{
+    struct apapi_scan *scan = calloc(1, sizeof *scan);
+
+    if (!scan) {
+        apapi_fail(err, ENOMEM, "no memory");
+        return NULL;
+    }
+    *scan = (struct apapi_scan){.sink = *sink, .take = scan_take_line, .suffix = ".jsonl"};
+    if (filter_init(&scan->filter, filter, err)) {
+        apapi_scan_destroy(scan);
+        return NULL;
+    }
+    return scan;
+}
+
+void apapi_scan_destroy(struct apapi_scan *scan)
+{
+    int saved = errno;
+
+    if (scan) {
+        inflow_end(&scan->lines.inflow);
+        free(scan->lines.buffer);
+        filter_free(&scan->filter);
+        tree_free(&scan->tree);
+        free(scan);
+    }
+    errno = saved;
+}
+
+const struct apapi_scan_counts *apapi_scan_counts(const struct apapi_scan *scan)
+{
+    return &scan->counts;
+}
+
+int apapi_scan_stream(struct apapi_scan *scan, int fd, const char *name, struct apapi_error *err)
+{
+    uint64_t offset = 0;
+
+    scan->stopped = false;
+    return scan_read(scan, fd, name, &offset, err);
+}
+
+int apapi_scan_line(struct apapi_scan *scan, const char *text, size_t size)
+{
+    struct line line = {.text = text, .size = size, .whole = true};
+
+    scan->name = "a line";
+    return scan->take(scan, &line) < 0 ? -1 : 0;
+}
+
+int apapi_scan_file(struct apapi_scan *scan, const char *path, struct apapi_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    int result;
+
+    if (fd < 0) {
+        return apapi_fail(err, errno, "%.160s: %s", path, strerror(errno));
+    }
+    result = apapi_scan_stream(scan, fd, path, err);
+    folder_close(fd);
     return result;
 }

@@ -7,6 +7,7 @@
 
 #include "apapi/scan.h"
 #include "base/inflow.h"
+#include "base/json.h"
 #include "base/names.h"
 
 /* --- what is wanted --------------------------------------------------------------------------- */
@@ -19,8 +20,7 @@ struct filter {
     uint32_t *jobs;         /* sorted */
     size_t job_count;
     bool job_parts;
-    uint32_t uid;              /* of the wanted user; APAPI_UNKNOWN: given by name */
-    char *texts[FILTER_TEXTS]; /* NULL: any */
+    char *texts[FILTER_TEXTS]; /* names with commas; NULL: any */
     struct namelist nodes;     /* sorted; none: any */
 };
 
@@ -31,20 +31,17 @@ int filter_init(struct filter *filter, const struct apapi_scan_filter *wanted,
 /** Free what it owns. */
 void filter_free(struct filter *filter);
 
-/** @return whether records of this node are wanted. */
-bool filter_wants_node(const struct filter *filter, const char *node);
-
-/** @return whether records that ended on this day ("2026-11-21") are wanted. */
-bool filter_wants_day(const struct filter *filter, const char *day);
-
 /** @return whether the record is wanted. */
 bool filter_wants(const struct filter *filter, const struct apapi_record *record);
 
-/**
- * Check the beginning of a line in the form of apapi_record_encode().
- * @return false only if filter_wants() would certainly return false, or if it is not a record.
- */
-bool filter_may_want(const struct filter *filter, const char *line, size_t size);
+/** @return whether it is, whatever its time. */
+bool filter_wants_identity(const struct filter *filter, const struct apapi_identity *id);
+
+/** @return whether it is by one of the texts. */
+bool filter_wants_text(const struct filter *filter, size_t i, const struct apapi_identity *id);
+
+/** @return whether lines of this node are wanted. */
+bool filter_wants_place(const struct filter *filter, const char *cluster, const char *node);
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
@@ -68,42 +65,26 @@ struct lines {
     bool ended;
 };
 
-/** Reads lines of files and pipes. All zero at the start but for the settings. */
-struct intake {
-    const char *suffix;          /* setting: ".jsonl" */
-    struct apapi_scan_sink sink; /* setting; its `record` is the caller's */
-    /* Setting. @return 1: something complete is in the line; 0; -1 with errno: the reading ends,
-     * and if `stopped` is set, without a message */
-    int (*take)(struct intake *intake, const struct line *line);
-    struct filter filter; /* setting: days and nodes that it excludes are not opened */
+struct hour;
+
+/** The reader of apapi/scan.h. */
+struct apapi_scan {
+    struct apapi_scan_sink sink;
+    struct filter filter; /* days and nodes that it excludes are not opened */
+    /* How lines are read, and from which files: records, from ".jsonl".
+     * @return 1: something complete is in the line; 0; -1 with errno: the reading ends, and if
+     * `stopped` is set, without a message */
+    int (*take)(struct apapi_scan *scan, const struct line *line);
+    const char *suffix;
+    int (*hour)(const struct hour *hour, void *context); /* of hours_read() */
     struct apapi_scan_counts counts;
     bool stopped;
     const char *name; /* of the input */
     struct lines lines;
+    struct tree tree; /* scratch memory */
 };
 
 /** Report and count a line. */
-void intake_skip(struct intake *intake, const struct line *line, const char *reason);
-
-/**
- * Read a descriptor from its present position, which is at `offset` bytes of the file. At offset 0
- * it may be compressed.
- * @param offset  result: the end of the last line that is complete
- * @return 0; -1 with errno
- */
-int intake_read(struct intake *intake, int fd, const char *name, uint64_t *offset,
-                struct apapi_error *err);
-
-/**
- * Read the files of an accounting folder, <dir>/<YYYY-MM-DD>/<node><suffix>, in the order of days
- * and nodes; a compressed one has another suffix after it. Symbolic links below `dir` are not
- * followed.
- * @return 0; -1 with errno of opening `dir`, which `err` names, or that of `take`, with an empty
- * `err`
- */
-int intake_read_folder(struct intake *intake, const char *dir, struct apapi_error *err);
-
-/** Free what it owns, also the filter. errno is preserved. */
-void intake_free(struct intake *intake);
+void scan_skip(struct apapi_scan *scan, const struct line *line, const char *reason);
 
 #endif

@@ -183,60 +183,45 @@ char *hour_encode(const struct hour *hour)
 
 #define HOUR_NS (3600 * NS_PER_S)
 
-struct reading {
-    struct intake intake; /* its filter: the days with the lines of hours that begin in the time */
-    const struct hours_sink *sink;
-    int64_t from_ns, to_ns;
-    struct tree tree;
-};
-
-static int hours_take_line(struct intake *intake, const struct line *line)
+static int hours_take_line(struct apapi_scan *scan, const struct line *line)
 {
-    struct reading *reading = (struct reading *)(void *)intake;
+    const struct filter *filter = &scan->filter;
     struct apapi_error err = {""};
     struct hour hour = {.start_ns = 0};
-    int got = hour_decode(&reading->tree, line->text, line->size, &hour, &err);
+    int got = hour_decode(&scan->tree, line->text, line->size, &hour, &err);
 
     if (got < 0) {
         if (errno == ENOMEM) {
             return -1;
         }
-        intake->counts.newer += errno == ENOTSUP;
-        intake_skip(intake, line, line->whole ? err.text : "the end of the line is missing");
+        scan->counts.newer += errno == ENOTSUP;
+        scan_skip(scan, line, line->whole ? err.text : "the end of the line is missing");
     }
-    if (got <= 0 || hour.start_ns < reading->from_ns || hour.start_ns >= reading->to_ns ||
-        !filter_wants_node(&intake->filter, hour.node)) {
+    if (got <= 0 || hour.start_ns < filter->from_ns || hour.start_ns >= filter->to_ns - HOUR_NS ||
+        !filter_wants_place(filter, hour.cluster, hour.node)) {
         return 0;
     }
-    intake->counts.records++;
-    intake->stopped = reading->sink->hour(&hour, reading->sink->context) != 0;
-    return intake->stopped ? -1 : 1;
+    scan->counts.records++;
+    scan->stopped = scan->hour(&hour, scan->sink.context) != 0;
+    return scan->stopped ? -1 : 1;
 }
 
-/* A line is written when its hour ends, perhaps in the next day's file. */
 int hours_read(const char *dir, const struct apapi_scan_filter *filter,
-               const struct hours_sink *sink, struct apapi_scan_counts *counts,
-               struct apapi_error *err)
+               const struct apapi_scan_sink *sink, hour_f take, struct apapi_error *err)
 {
-    const struct apapi_scan_filter days = {
-        .from_unix_ns = filter->from_unix_ns,
-        .to_unix_ns = filter->to_unix_ns ? filter->to_unix_ns + HOUR_NS : 0,
-        .nodes = filter->nodes};
-    struct reading reading = {.intake = {.suffix = ".hours",
-                                         .sink = {.problem = sink->problem,
-                                                  .begin = sink->begin,
-                                                  .end = sink->end,
-                                                  .context = sink->context},
-                                         .take = hours_take_line},
-                              .sink = sink,
-                              .from_ns = filter->from_unix_ns,
-                              .to_ns = filter->to_unix_ns ? filter->to_unix_ns : INT64_MAX};
-    int result = filter_init(&reading.intake.filter, &days, err)
-                     ? -1
-                     : intake_read_folder(&reading.intake, dir, err);
+    struct apapi_scan_filter days = *filter;
+    struct apapi_scan *scan;
+    int result = -1;
 
-    *counts = reading.intake.counts;
-    intake_free(&reading.intake);
-    tree_free(&reading.tree);
+    /* a line is written when its hour ends, perhaps in the next day's file */
+    days.to_unix_ns += days.to_unix_ns ? HOUR_NS : 0;
+    scan = apapi_scan_create(&days, sink, err);
+    if (scan) {
+        scan->take = hours_take_line;
+        scan->hour = take;
+        scan->suffix = ".hours";
+        result = apapi_scan_folder(scan, dir, err);
+    }
+    apapi_scan_destroy(scan);
     return result;
 }

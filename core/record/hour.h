@@ -71,23 +71,17 @@ char *hour_encode(const struct hour *hour);
  * Other lines are skipped, counted and reported.
  */
 
-/** Receives what is read, as struct apapi_scan_sink. All but `hour` may be NULL. */
-struct hours_sink {
-    int (*hour)(const struct hour *hour, void *context); /* @return 0; -1 with errno: stop */
-    void (*problem)(const struct apapi_scan_problem *problem, void *context);
-    bool (*begin)(const struct apapi_scan_file *file, uint64_t *offset, void *context);
-    void (*end)(const struct apapi_scan_file *file, uint64_t offset, void *context);
-    void *context;
-};
+/** @return 0; -1 with errno: stop */
+typedef int (*hour_f)(const struct hour *hour, void *context);
 
 /**
- * Read the hours of `nodes` (as Slurm writes them; NULL: all) that begin in a time, in the order of
- * days and nodes. @param counts  result: `records` are hours
- * @return 0; -1 with errno of opening `dir`, EINVAL (`nodes`), ENOMEM, or of the sink, which leaves
+ * Read the hours of the wanted clusters and nodes that begin in a time, in the order of days and
+ * nodes.
+ * @param sink  for `take`, too; its `record` is not called
+ * @return 0; -1 with errno of opening `dir`, EINVAL (`nodes`), ENOMEM, or of `take`, which leaves
  * `err` empty
  */
 int hours_read(const char *dir, const struct apapi_scan_filter *filter,
-               const struct hours_sink *sink, struct apapi_scan_counts *counts,
-               struct apapi_error *err);
+               const struct apapi_scan_sink *sink, hour_f take, struct apapi_error *err);
 
 #endif

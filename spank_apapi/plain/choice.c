@@ -94,11 +94,11 @@ int choice_check(const struct spank_apapi_choice *choice, enum spank_apapi_optio
     case SPANK_APAPI_FORMAT:
         return config_format_parse(text, &format, err);
     case SPANK_APAPI_REPORT:
-        return config_names_have("all,job,steps,none", text)
+        return text_names_have("all,job,steps,none", text)
                    ? 0
                    : apapi_fail(err, EINVAL, "'%.60s' is none of all, job, steps and none", text);
     case SPANK_APAPI_SHARE:
-        return *text == '\0' || config_names_have("on,off", text)
+        return *text == '\0' || text_names_have("on,off", text)
                    ? 0
                    : apapi_fail(err, EINVAL, "'%.60s' is neither on nor off", text);
     case SPANK_APAPI_BUDGET: /* the sampler checks them */
@@ -314,14 +314,12 @@ bool policy_uid(const struct config *config, uid_t uid)
     char number[24];
 
     snprintf(number, sizeof number, "%lu", (unsigned long)uid);
-    return uid == 0 || *config->allow_users == '\0' ||
-           config_names_have(config->allow_users, number);
+    return uid == 0 || *config->allow_users == '\0' || text_names_have(config->allow_users, number);
 }
 
 bool policy_user(const struct config *config, uid_t uid, const char *name)
 {
-    return policy_uid(config, uid) ||
-           (name && *name && config_names_have(config->allow_users, name));
+    return policy_uid(config, uid) || (name && *name && text_names_have(config->allow_users, name));
 }
 
 bool policy_extern(const struct config *config)
@@ -332,7 +330,7 @@ bool policy_extern(const struct config *config)
 bool policy_partition(const struct config *config, const char *partition)
 {
     return *config->deny_partitions == '\0' ||
-           (partition && !config_names_have(config->deny_partitions, partition));
+           (partition && !text_names_have(config->deny_partitions, partition));
 }
 
 /* --- --apapi-overflow ----------------------------------------------------------------------- */

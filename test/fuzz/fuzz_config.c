@@ -27,7 +27,7 @@ static void check_values(const struct config *config)
     REQUIRE(filename_check(config->output, NULL) == 0);
     REQUIRE(*config->sampler_cpu == '\0' || config_cpus(config->sampler_cpu, &cpus, NULL) == 0);
     REQUIRE(config->setting_count <= CONFIG_SETTINGS_MAX);
-    config_names_have(config->allow_users, "alice");
+    text_names_have(config->allow_users, "alice");
 }
 
 static void check_name(const char *pattern)

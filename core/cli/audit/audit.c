@@ -221,7 +221,7 @@ static int audit_take_hour(const struct hour *hour, void *context)
     struct audit_row *row;
     char line[KEY_SIZE];
 
-    if (day_ns < audit->from_ns || !query_has_cluster(&audit->query, hour->cluster)) {
+    if (day_ns < audit->from_ns) {
         return 0;
     }
     if (present && hour->end_ns > audit->now_ns) {

@@ -77,7 +77,7 @@ static int check_value(const struct section_check *check, const char *value,
                    ? 0
                    : apapi_fail(err, EINVAL, "longer than %u characters", check->max);
     case WORD:
-        return *value && config_names_have(check->words, value)
+        return *value && text_names_have(check->words, value)
                    ? 0
                    : apapi_fail(err, EINVAL, "expected one of %s", check->words);
     case SECONDS:

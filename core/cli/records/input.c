@@ -28,7 +28,7 @@ static int own_fail_none(const struct query *query)
 
     id.uid = geteuid();
     snprintf(id.user, sizeof id.user, "%s", caller ? caller->pw_name : "");
-    if (query_has_user(query, &id)) {
+    if (filter_wants_text(&query->filter, FILTER_USER, &id)) {
         return command_fail(query->command, "none of your own records matches; only root reads the "
                                             "records of other users");
     }
@@ -261,14 +261,12 @@ static bool input_begin_hours(const struct apapi_scan_file *file, uint64_t *offs
 
 static int input_read_hours(struct reading *reading, const char *folder, struct apapi_error *err)
 {
-    const struct hours_sink sink = {.hour = input_take_hour,
-                                    .problem = input_note_hours,
-                                    .begin = input_begin_hours,
-                                    .end = input_end_file,
-                                    .context = reading};
-    struct apapi_scan_counts counts;
+    const struct apapi_scan_sink sink = {.problem = input_note_hours,
+                                         .begin = input_begin_hours,
+                                         .end = input_end_file,
+                                         .context = reading};
 
-    return hours_read(folder, &reading->filter, &sink, &counts, err);
+    return hours_read(folder, &reading->filter, &sink, input_take_hour, err);
 }
 
 /* --- files ------------------------------------------------------------------------------------ */
@@ -407,11 +405,7 @@ static int input_read_all(struct reading *reading, struct apapi_error *err)
     reading->filter = query_filter(query);
     reading->progress = progress_begin(query, &reading->filter);
     if (query->db) {
-        result =
-            db_read_records(query->db,
-                            &(struct db_wanted){&reading->filter, query->clusters, query->users,
-                                                query->accounts, query->partitions},
-                            &sink, err);
+        result = db_read_records(query->db, &reading->filter, &sink, err);
     } else {
         result = input_read_files(reading, &sink, err);
     }

@@ -16,9 +16,6 @@ int records_begin(struct query *query);
 /** Free what it has made. @return `status`; failure if lines were left out and that is an error */
 int records_end(struct query *query, int status);
 
-/** @return 0; -1 with errno: stop */
-typedef int (*hour_f)(const struct hour *hour, void *context);
-
 /** Receives what is read. All but `record` may be NULL. */
 struct records_sink {
     apapi_scan_f record;

@@ -7,7 +7,6 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/hostlist.h"
 #include "cli/steps/steps.h"
 #include "sum/members.h"
 
@@ -67,23 +66,12 @@ static void copy_identity(const struct apapi_live_head *head, struct apapi_ident
     COPY_TEXT(id->job_name, head->job_name);
 }
 
-static int pages_has_name(void *node, const char *name)
-{
-    if (strcmp(node, name) == 0) {
-        errno = EEXIST;
-        return -1;
-    }
-    return 0;
-}
-
 bool top_wants(const struct query *query, const struct apapi_live_page *page)
 {
     struct apapi_identity id;
 
     copy_identity(&page->head, &id);
-    return query_has(query, &id) &&
-           (!query->nodes ||
-            (hostlist_each(query->nodes, pages_has_name, id.node) < 0 && errno == EEXIST));
+    return query_has(query, &id);
 }
 
 static double seconds_between(uint64_t from_ns, uint64_t to_ns)

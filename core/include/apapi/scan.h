@@ -29,7 +29,7 @@ struct apapi_scan_filter {
     const uint32_t *jobs; /* one of these job ids, in any order */
     size_t job_count;
     bool job_parts; /* `jobs` also names tasks of array jobs and components of heterogeneous jobs */
-    const char *cluster, *user, *account, *partition; /* `user`: a name or a uid */
+    const char *cluster, *user, *account, *partition; /* names with commas; `user`: also uids */
     const char *nodes;                                /* as Slurm writes it: "login,n[001-004,7]" */
 };
 
