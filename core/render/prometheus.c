@@ -12,14 +12,54 @@
 #include "base/text.h"
 #include "record/record.h"
 
-#define IN_STEP(member) offsetof(struct step, member)
-#define IN_DOMAIN(member) offsetof(struct domain, member)
 #define ROOM (4UL * PROMETHEUS_STEPS_MAX) /* steps kept while more may come */
 
-struct domain {
-    double energy_j, mean_w, present_w; /* NaN: unknown */
-    double covered, rest_j;             /* the same */
-    double unknown;                     /* 1: it has meters, but no known energy; otherwise NaN */
+/* Values of a step, or of each of its domains. */
+enum value {
+    ENERGY,
+    MEAN,
+    PRESENT,
+    ELAPSED,
+    COVERED,
+    DOMAIN_COVERED,
+    REST,
+    UNKNOWN,
+    BUDGET,
+    BUDGET_USED,
+    RUNNING,
+    ABOUT,
+    VALUES
+};
+
+/* In this order. Names end with the unit, if there is one. */
+static const struct family {
+    const char *name, *unit;
+    bool by_domain;
+    const char *help;
+} families[VALUES] = {
+    {"step_energy_joules", "joules", true,
+     "Energy that the step has used on the node. Domains package, dram and gpu add up; core and "
+     "uncore lie within package, psys and node around all."},
+    {"step_power_watts", "watts", true, "Mean power of the step on the node."},
+    {"step_present_power_watts", "watts", true,
+     "Power of the running step on the node between the latest two readings."},
+    {"step_elapsed_seconds", "seconds", false, "Time that the step has been measured on the node."},
+    {"step_covered_ratio", "ratio", false,
+     "Share of the step's time between good readings of the meters."},
+    {"step_domain_covered_ratio", "ratio", true,
+     "Share of the step's time that the energy of a domain is of."},
+    {"step_rest_estimate_joules", "joules", true,
+     "Estimate of the energy in the other part of the time, in no other value."},
+    {"step_domain_unknown", NULL, true,
+     "Always 1. The domain has meters, and no energy that is known: sums over domains lack it."},
+    {"step_budget_joules", "joules", false,
+     "Energy budget of the whole step, all its nodes. Of several the least."},
+    {"step_budget_used_joules", "joules", false,
+     "Energy of all nodes of the step with a budget, as srun adds it up."},
+    {"step_running", NULL, false,
+     "1: the step is running, and its values are as far as it has got; 0: it has ended."},
+    {"step_info", NULL, false,
+     "Always 1. What else is known of the step, as labels to join by the others."},
 };
 
 /* Where the figures come from, the best source first. */
@@ -29,11 +69,8 @@ struct step {
     char *labels; /* as written, without braces: they identify the step */
     char *about;  /* labels of its account; "": none; NULL: from a page */
     int64_t start_ns, end_ns;
-    double elapsed_s, covered;
-    double budget_j, budget_used_j;
     enum origin origin;
-    double running; /* 0 or 1 */
-    struct domain domains[APAPI_DOMAINS];
+    double values[VALUES][APAPI_DOMAINS]; /* those that are not by domain: [0]; NaN: unknown */
 };
 
 struct prometheus {
@@ -137,8 +174,9 @@ static int compare_ages(const void *left, const void *right)
 {
     const struct step *a = left, *b = right;
 
-    return a->running != b->running ? (int)(b->running - a->running)
-                                    : COMPARE(b->end_ns, a->end_ns);
+    int order = COMPARE(*b->values[RUNNING], *a->values[RUNNING]);
+
+    return order ? order : COMPARE(b->end_ns, a->end_ns);
 }
 
 static void sort(struct prometheus *prometheus, int (*compare)(const void *, const void *))
@@ -154,13 +192,14 @@ static void prometheus_learn(struct step *page, struct step *checkpoint)
     }
     page->about = checkpoint->about;
     checkpoint->about = NULL;
-    page->covered = checkpoint->covered;
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        page->domains[d].mean_w = checkpoint->domains[d].mean_w;
-        page->domains[d].covered = checkpoint->domains[d].covered;
-        page->domains[d].rest_j = checkpoint->domains[d].rest_j;
-        page->domains[d].unknown =
-            isnan(page->domains[d].energy_j) ? checkpoint->domains[d].unknown : NAN;
+    for (int value = ENERGY + 1; value < VALUES; value++) {
+        for (int d = 0; d < APAPI_DOMAINS; d++) {
+            double *known = &page->values[value][d];
+
+            *known = isnan(*known) && (value != UNKNOWN || isnan(page->values[ENERGY][d]))
+                         ? checkpoint->values[value][d]
+                         : *known;
+        }
     }
 }
 
@@ -195,6 +234,24 @@ static void prometheus_settle(struct prometheus *prometheus)
     }
 }
 
+static struct step step_begin(const struct apapi_identity *id, enum origin origin, int64_t start_ns,
+                              double elapsed_s, bool running)
+{
+    struct step step = {.labels = format(put_labels, id),
+                        .about = origin == PAGE ? NULL : format(put_about, id),
+                        .start_ns = start_ns,
+                        .end_ns = start_ns + llround(elapsed_s * NS_PER_S),
+                        .origin = origin};
+
+    for (int i = 0; i < VALUES * APAPI_DOMAINS; i++) {
+        step.values[i / APAPI_DOMAINS][i % APAPI_DOMAINS] = NAN;
+    }
+    *step.values[ELAPSED] = elapsed_s;
+    *step.values[RUNNING] = running;
+    *step.values[ABOUT] = step.about && *step.about ? 1 : NAN;
+    return step;
+}
+
 /* Take ownership of a step, or free it. */
 static int prometheus_add_step(struct prometheus *prometheus, struct step *step)
 {
@@ -219,156 +276,83 @@ static double positive(double value)
 int prometheus_add(struct prometheus *prometheus, const struct apapi_record *record, bool running)
 {
     const struct apapi_measurement *m = &record->measurement;
-    struct step step = {.labels = format(put_labels, &record->id),
-                        .about = format(put_about, &record->id),
-                        .start_ns = m->start_unix_ns,
-                        .end_ns = m->start_unix_ns + (int64_t)m->elapsed_ns,
-                        .elapsed_s = (double)m->elapsed_ns / NS_PER_S,
-                        .covered = m->covered,
-                        .budget_j = NAN,
-                        .budget_used_j = NAN,
-                        .origin = running ? CHECKPOINT : RECORD,
-                        .running = running};
+    struct step step = step_begin(&record->id, running ? CHECKPOINT : RECORD, m->start_unix_ns,
+                                  (double)m->elapsed_ns / NS_PER_S, running);
 
+    *step.values[COVERED] = m->covered;
     for (int i = 0; i < APAPI_DOMAINS; i++) {
         const struct apapi_domain_result *result = &m->domains[i];
 
-        step.domains[i] = (struct domain){.energy_j = result->measured ? result->energy_j : NAN,
-                                          .mean_w = result->measured ? result->power_w.mean : NAN,
-                                          .present_w = NAN,
-                                          .covered = positive(result->covered),
-                                          .rest_j = positive(result->rest_j),
-                                          .unknown = m->unknown_domains & domain_bit(i) ? 1 : NAN};
+        step.values[ENERGY][i] = result->measured ? result->energy_j : NAN;
+        step.values[MEAN][i] = result->measured ? result->power_w.mean : NAN;
+        step.values[DOMAIN_COVERED][i] = positive(result->covered);
+        step.values[REST][i] = positive(result->rest_j);
+        step.values[UNKNOWN][i] = m->unknown_domains & domain_bit(i) ? 1 : NAN;
     }
     return prometheus_add_step(prometheus, &step);
 }
 
 int prometheus_add_live(struct prometheus *prometheus, const struct prometheus_live *live)
 {
-    struct step step = {.labels = format(put_labels, live->id),
-                        .start_ns = live->start_unix_ns,
-                        .end_ns = live->start_unix_ns + (int64_t)(live->elapsed_s * NS_PER_S),
-                        .elapsed_s = live->elapsed_s,
-                        .covered = NAN,
-                        .budget_j = positive(live->budget_j),
-                        .budget_used_j = live->budget_j > 0 ? live->budget_used_j : NAN,
-                        .origin = PAGE,
-                        .running = live->running};
+    struct step step =
+        step_begin(live->id, PAGE, live->start_unix_ns, live->elapsed_s, live->running);
 
-    for (int i = 0; i < APAPI_DOMAINS; i++) {
-        step.domains[i] = (struct domain){.energy_j = live->energy_j[i],
-                                          .mean_w = NAN,
-                                          .present_w = live->power_w[i],
-                                          .covered = NAN,
-                                          .rest_j = NAN,
-                                          .unknown = NAN};
-    }
+    memcpy(step.values[ENERGY], live->energy_j, sizeof live->energy_j);
+    memcpy(step.values[PRESENT], live->power_w, sizeof live->power_w);
+    *step.values[BUDGET] = positive(live->budget_j);
+    *step.values[BUDGET_USED] = live->budget_j > 0 ? live->budget_used_j : NAN;
     return prometheus_add_step(prometheus, &step);
 }
 
-/* Metrics of a step, or of each of its domains. Names end with the unit, if there is one. */
-static const struct family {
-    const char *name, *type, *unit, *help;
-    size_t offset; /* of the value in a step, or a domain; NaN: unknown */
-    bool by_domain, about;
-} families[] = {
-    {"apapi_step_energy_joules", "counter", "joules",
-     "Energy that the step has used on the node. Domains package, dram and gpu add up; core and "
-     "uncore lie within package, psys and node around all.",
-     IN_DOMAIN(energy_j), true, false},
-    {"apapi_step_power_watts", "gauge", "watts", "Mean power of the step on the node.",
-     IN_DOMAIN(mean_w), true, false},
-    {"apapi_step_present_power_watts", "gauge", "watts",
-     "Power of the running step on the node between the latest two readings.", IN_DOMAIN(present_w),
-     true, false},
-    {"apapi_step_elapsed_seconds", "gauge", "seconds",
-     "Time that the step has been measured on the node.", IN_STEP(elapsed_s), false, false},
-    {"apapi_step_covered_ratio", "gauge", "ratio",
-     "Share of the step's time between good readings of the meters.", IN_STEP(covered), false,
-     false},
-    {"apapi_step_domain_covered_ratio", "gauge", "ratio",
-     "Share of the step's time that the energy of a domain is of.", IN_DOMAIN(covered), true,
-     false},
-    {"apapi_step_rest_estimate_joules", "gauge", "joules",
-     "Estimate of the energy in the other part of the time, in no other value.", IN_DOMAIN(rest_j),
-     true, false},
-    {"apapi_step_domain_unknown", "gauge", NULL,
-     "Always 1. The domain has meters, and no energy that is known: sums over domains lack it.",
-     IN_DOMAIN(unknown), true, false},
-    {"apapi_step_budget_joules", "gauge", "joules",
-     "Energy budget of the whole step, all its nodes. Of several the least.", IN_STEP(budget_j),
-     false, false},
-    {"apapi_step_budget_used_joules", "gauge", "joules",
-     "Energy of all nodes of the step with a budget, as srun adds it up.", IN_STEP(budget_used_j),
-     false, false},
-    {"apapi_step_running", "gauge", NULL,
-     "1: the step is running, and its values are as far as it has got; 0: it has ended.",
-     IN_STEP(running), false, false},
-    {"apapi_step_info", "gauge", NULL,
-     "Always 1. What else is known of the step, as labels to join by the others.", 0, false, true},
-};
-
-static void prometheus_put_head(FILE *out, const struct family *family)
+static void prometheus_put_head(FILE *out, const struct family *family, const char *type)
 {
-    fprintf(out, "# TYPE %s %s\n", family->name, family->type ? family->type : "gauge");
+    fprintf(out, "# TYPE apapi_%s %s\n", family->name, type);
     if (family->unit) {
-        fprintf(out, "# UNIT %s %s\n", family->name, family->unit);
+        fprintf(out, "# UNIT apapi_%s %s\n", family->name, family->unit);
     }
-    fprintf(out, "# HELP %s %s\n", family->name, family->help);
+    fprintf(out, "# HELP apapi_%s %s\n", family->name, family->help);
 }
 
-static void put_sample(FILE *out, const struct family *family, const struct step *step, int domain)
+static void put_samples(FILE *out, enum value value, const struct step *step)
 {
-    const char *base =
-        family->by_domain ? (const char *)&step->domains[domain] : (const char *)step;
-    const void *member = base + family->offset;
-    double value =
-        family->about ? (step->about && *step->about ? 1 : NAN) : *(const double *)member;
+    const struct family *family = &families[value];
+    const char *comma = *step->labels ? "," : "";
 
-    if (!isfinite(value)) {
-        return;
+    for (int d = 0; d < (family->by_domain ? APAPI_DOMAINS : 1); d++) {
+        if (!isfinite(step->values[value][d])) {
+            continue;
+        }
+        fprintf(out, "apapi_%s%s{%s", family->name, value == ENERGY ? "_total" : "", step->labels);
+        if (family->by_domain) {
+            fprintf(out, "%sdomain=\"%s\"", comma, apapi_domain_name((enum apapi_domain)d));
+        } else if (value == ABOUT) {
+            fprintf(out, "%s%s", comma, step->about);
+        }
+        fprintf(out, "} %.15g\n", step->values[value][d]);
     }
-    fprintf(out, "%s%s{%s", family->name, strcmp(family->type, "counter") == 0 ? "_total" : "",
-            step->labels);
-    if (family->by_domain) {
-        fprintf(out, "%sdomain=\"%s\"", *step->labels ? "," : "",
-                apapi_domain_name((enum apapi_domain)domain));
-    }
-    if (family->about) {
-        fprintf(out, "%s%s", *step->labels ? "," : "", step->about);
-    }
-    fprintf(out, "} %.15g\n", value);
+}
+
+static void put_count(FILE *out, const char *name, size_t count, const char *help)
+{
+    prometheus_put_head(out, &(struct family){.name = name, .help = help}, "gauge");
+    fprintf(out, "apapi_%s %zu\n", name, count);
 }
 
 int prometheus_write(struct prometheus *prometheus, const struct prometheus_counts *counts,
                      FILE *out)
 {
-    const struct family numbers[] = {
-        {.name = "apapi_steps_left_out", .help = "Steps that had no room here."},
-        {.name = "apapi_records_skipped",
-         .help = "Lines and files that are no records, or cannot be read."},
-        {.name = "apapi_records_waiting",
-         .help = "Records of steps that have ended, in the spool until they can be written."}};
-    size_t values[COUNT_OF(numbers)];
-
     prometheus_settle(prometheus);
-    for (size_t i = 0; i < COUNT_OF(families); i++) {
-        int domains = families[i].by_domain ? APAPI_DOMAINS : 1;
-
-        prometheus_put_head(out, &families[i]);
-        for (size_t k = 0; k < prometheus->count; k++) {
-            for (int domain = 0; domain < domains; domain++) {
-                put_sample(out, &families[i], &prometheus->steps[k], domain);
-            }
+    for (enum value value = 0; value < VALUES; value++) {
+        prometheus_put_head(out, &families[value], value == ENERGY ? "counter" : "gauge");
+        for (size_t i = 0; i < prometheus->count; i++) {
+            put_samples(out, value, &prometheus->steps[i]);
         }
     }
-    values[0] = prometheus->left_out;
-    values[1] = counts->skipped;
-    values[2] = counts->waiting;
-    for (size_t i = 0; i < COUNT_OF(numbers); i++) {
-        prometheus_put_head(out, &numbers[i]);
-        fprintf(out, "%s %zu\n", numbers[i].name, values[i]);
-    }
+    put_count(out, "steps_left_out", prometheus->left_out, "Steps that had no room here.");
+    put_count(out, "records_skipped", counts->skipped,
+              "Lines and files that are no records, or cannot be read.");
+    put_count(out, "records_waiting", counts->waiting,
+              "Records of steps that have ended, in the spool until they can be written.");
     fputs("# EOF\n", out);
     return ferror(out) ? -1 : 0;
 }
