@@ -188,19 +188,16 @@ int db_connect(const char *url, bool writing, struct db **db, struct apapi_error
     struct db *opened = calloc(1, sizeof *opened);
     char *copy = strdup(url);
     struct db_address address;
-    int code = ENOMEM;
 
     if (opened && copy) {
         opened->driver = parse_url(url, copy, &address, err);
         opened->connection = opened->driver ? opened->driver->open(&address, writing, err) : NULL;
-        code = errno;
     } else {
         apapi_fail(err, ENOMEM, "no memory");
     }
     free(copy);
-    if (!opened || !opened->connection) {
-        free(opened);
-        errno = code;
+    if (!opened || !opened->connection || db_exec(opened, opened->driver->settings[writing], err)) {
+        db_close(opened);
         return -1;
     }
     *db = opened;
@@ -216,16 +213,25 @@ void db_close(struct db *db)
 {
     int saved = errno;
 
-    if (db) {
+    if (db && db->connection) {
         db->driver->close(db->connection);
-        free(db);
     }
+    free(db);
     errno = saved;
 }
 
 int db_exec(struct db *db, const char *sql, struct apapi_error *err)
 {
-    return db->driver->exec(db->connection, sql, err);
+    struct db_sent sent = {.sql = sql, .size = strlen(sql)};
+    struct db_statement statement = {.driver = db->driver, .handle = db->connection};
+    int got;
+
+    if (db->driver->exec) {
+        return db->driver->exec(db->connection, sql, err);
+    }
+    got = db->driver->send(db->connection, &sent, err) ? -1 : db_step(&statement, err);
+    db_end(&statement);
+    return got < 0 ? -1 : 0;
 }
 
 int db_has_table(struct db *db, const char *name, struct apapi_error *err)
@@ -353,8 +359,9 @@ static int put_value(FILE *out, const struct db_statement *statement, const stru
 static int db_send(const struct db_statement *statement, const struct db_value *values,
                    struct apapi_error *err)
 {
-    struct db_sent sent = {.sql = NULL};
-    FILE *out = open_memstream(&sent.sql, &sent.size);
+    struct db_sent sent = {.count = 0};
+    char *text = NULL;
+    FILE *out = open_memstream(&text, &sent.size);
     int result = 0;
 
     for (const char *at = statement->sql; out && *at && result == 0; at++) {
@@ -364,10 +371,10 @@ static int db_send(const struct db_statement *statement, const struct db_value *
             result = put_value(out, statement, values++, &sent);
         }
     }
-    result = text_of_stream(out, &sent.sql, result)
-                 ? statement->driver->send(statement->handle, &sent, err)
-                 : apapi_fail(err, ENOMEM, "no memory");
-    free(sent.sql);
+    sent.sql = text_of_stream(out, &text, result);
+    result = sent.sql ? statement->driver->send(statement->handle, &sent, err)
+                      : apapi_fail(err, ENOMEM, "no memory");
+    free(text);
     return result;
 }
 

@@ -81,7 +81,7 @@ struct db_address {
 
 /** A statement with its values. */
 struct db_sent {
-    char *sql;
+    const char *sql;
     size_t size;
     const struct db_value *texts[DB_VALUES_MAX]; /* of $1, $2 ...: texts and bytes */
     size_t count;
@@ -89,15 +89,16 @@ struct db_sent {
 
 /** A kind of database. Connections and statements belong to the driver; errors as in db.h. */
 struct db_driver {
-    const char *begin;     /* SQL that begins a write transaction */
-    const char *lock;      /* SQL that makes other imports wait; NULL: `begin` does */
-    const char *has_table; /* SQL that counts the tables named "?" */
+    const char *settings[2]; /* SQL for a new connection: to read, to write */
+    const char *begin;       /* SQL that begins a write transaction */
+    const char *lock;        /* SQL that makes other imports wait; NULL: `begin` does */
+    const char *has_table;   /* SQL that counts the tables named "?" */
     struct db_dialect dialect;
-    /* writing: create the database if needed; otherwise only read it */
+    /* writing: create the database if needed */
     void *(*open)(const struct db_address *address, bool writing, struct apapi_error *err);
     void (*close)(void *connection);
-    int (*exec)(void *connection, const char *sql, struct apapi_error *err);
     /* Of a library: */
+    int (*exec)(void *connection, const char *sql, struct apapi_error *err);
     void *(*prepare)(void *connection, const char *sql, struct apapi_error *err);
     void (*finalize)(void *statement);
     /* 0: the parameter is set to the value, which stays until the next step(); -1 with ENOMEM */

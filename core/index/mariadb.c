@@ -7,6 +7,8 @@
 #include "index/driver.h"
 
 #define TIMEOUT_S 10 /* to connect */
+/* A text that does not fit must be an error. */
+#define SETTINGS "SET SESSION sql_mode = 'STRICT_ALL_TABLES,ANSI_QUOTES'"
 #define TABLE_END " ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin"
 
 /* The functions used of MariaDB's client library. It is loaded on demand, never linked. */
@@ -15,8 +17,8 @@
     FUNCTION(mysql_options)                                                                        \
     FUNCTION(mysql_real_connect)                                                                   \
     FUNCTION(mysql_close)                                                                          \
-    FUNCTION(mysql_query)                                                                          \
     FUNCTION(mysql_real_escape_string)                                                             \
+    FUNCTION(mysql_set_character_set)                                                              \
     FUNCTION(mysql_real_query)                                                                     \
     FUNCTION(mysql_error)                                                                          \
     FUNCTION(mysql_use_result)                                                                     \
@@ -58,13 +60,6 @@ static void db_mariadb_close(void *connection)
     free(mariadb);
 }
 
-static int db_mariadb_exec(void *connection, const char *sql, struct apapi_error *err)
-{
-    struct mariadb *mariadb = connection;
-
-    return my.mysql_query(mariadb->mysql, sql) ? db_mariadb_fail(mariadb, err) : 0;
-}
-
 static void set_options(MYSQL *mysql, const char *option_file)
 {
     const unsigned timeout_s = TIMEOUT_S, off = 0;
@@ -78,30 +73,13 @@ static void set_options(MYSQL *mysql, const char *option_file)
     my.mysql_options(mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
 }
 
-static int establish(struct mariadb *mariadb, const struct db_address *address, bool writing,
-                     struct apapi_error *err)
-{
-    /* A text that does not fit must be an error. Literals are written for this mode, and for this
-     * set of characters, whatever the option file says. */
-    static const char settings[] =
-        "SET NAMES utf8mb4, SESSION sql_mode = 'STRICT_ALL_TABLES,ANSI_QUOTES'";
-
-    if (!my.mysql_real_connect(mariadb->mysql, address->host, address->user, NULL,
-                               address->database, address->port, address->socket, 0)) {
-        return db_mariadb_fail(mariadb, err);
-    }
-    return db_mariadb_exec(mariadb, settings, err) ||
-                   (!writing && db_mariadb_exec(mariadb, "SET SESSION TRANSACTION READ ONLY", err))
-               ? -1
-               : 0;
-}
-
 static void *db_mariadb_open(const struct db_address *address, bool writing,
                              struct apapi_error *err)
 {
     struct apapi_error why;
     struct mariadb *mariadb;
 
+    (void)writing; /* the settings say so */
     if (!my.mysql_init && shared_library_load(APAPI_MARIADB_LIBRARY, mariadb_symbols, &my, &why)) {
         apapi_fail(err, ENOTSUP, "no client library of MariaDB: %.200s", why.text);
         return NULL;
@@ -113,7 +91,12 @@ static void *db_mariadb_open(const struct db_address *address, bool writing,
         return NULL;
     }
     set_options(mariadb->mysql, address->option_file);
-    if (establish(mariadb, address, writing, err)) {
+    /* An option file may have chosen other characters than utf8mb4, which also say how to escape.
+     */
+    if (!my.mysql_real_connect(mariadb->mysql, address->host, address->user, NULL,
+                               address->database, address->port, address->socket, 0) ||
+        my.mysql_set_character_set(mariadb->mysql, "utf8mb4")) {
+        db_mariadb_fail(mariadb, err);
         db_mariadb_close(mariadb);
         return NULL;
     }
@@ -193,6 +176,7 @@ static struct db_value db_mariadb_column(void *connection, size_t number)
     "JSON_EXISTS(" MARIADB_LINE ", CONCAT('$.domains.', d.domain))"
 
 const struct db_driver db_mariadb = {
+    .settings = {SETTINGS ", SESSION tx_read_only = 1", SETTINGS},
     .begin = "START TRANSACTION",
     .lock = "SET @apapi_lock = GET_LOCK(CONCAT('apapi.', DATABASE()), 60)",
     .has_table = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() "
@@ -219,7 +203,6 @@ const struct db_driver db_mariadb = {
                            "c.number - 1 AS component, e.number - 1 AS event", "e.value"}},
     .open = db_mariadb_open,
     .close = db_mariadb_close,
-    .exec = db_mariadb_exec,
     .escape = db_mariadb_escape,
     .send = db_mariadb_send,
     .step = db_mariadb_step,

@@ -20,7 +20,6 @@ enum { OID_INT8 = 20, OID_INT2 = 21, OID_INT4 = 23 };
     FUNCTION(PQcmdTuples)                                                                          \
     FUNCTION(PQconnectdbParams)                                                                    \
     FUNCTION(PQerrorMessage)                                                                       \
-    FUNCTION(PQexec)                                                                               \
     FUNCTION(PQfinish)                                                                             \
     FUNCTION(PQftype)                                                                              \
     FUNCTION(PQgetResult)                                                                          \
@@ -69,54 +68,28 @@ static void db_postgres_close(void *handle)
     free(postgres);
 }
 
-static int db_postgres_exec(void *handle, const char *sql, struct apapi_error *err)
-{
-    struct postgres *postgres = handle;
-    PGresult *result = pq.PQexec(postgres->connection, sql);
-    ExecStatusType status = pq.PQresultStatus(result);
-
-    pq.PQclear(result);
-    return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK
-               ? 0
-               : db_postgres_fail(postgres, err);
-}
-
-static int postgres_connect(struct postgres *postgres, const struct db_address *address,
-                            bool writing, struct apapi_error *err)
+static void *db_postgres_open(const struct db_address *address, bool writing,
+                              struct apapi_error *err)
 {
     static const char *const names[] = {"connect_timeout", "application_name", "dbname",
                                         "client_encoding", NULL};
     const char *const values[] = {CONNECT_S, "apapi", address->whole, "UTF8", NULL};
-
-    postgres->connection = pq.PQconnectdbParams(names, values, 1);
-    if (!postgres->connection) {
-        return apapi_fail(err, ENOMEM, "no memory");
-    }
-    if (pq.PQstatus(postgres->connection) != CONNECTION_OK) {
-        return db_postgres_fail(postgres, err);
-    }
-    return db_postgres_exec(postgres,
-                            writing ? "SET client_min_messages = warning" /* no "skipping" */
-                                    : "SET default_transaction_read_only = on",
-                            err);
-}
-
-static void *db_postgres_open(const struct db_address *address, bool writing,
-                              struct apapi_error *err)
-{
     struct apapi_error why;
     struct postgres *postgres;
 
-    if (!pq.PQexec && shared_library_load(APAPI_POSTGRES_LIBRARY, postgres_symbols, &pq, &why)) {
+    (void)writing; /* the settings say so */
+    if (!pq.PQfinish && shared_library_load(APAPI_POSTGRES_LIBRARY, postgres_symbols, &pq, &why)) {
         apapi_fail(err, ENOTSUP, "no client library of PostgreSQL: %.200s", why.text);
         return NULL;
     }
     postgres = calloc(1, sizeof *postgres);
-    if (!postgres) {
+    if (!postgres || !(postgres->connection = pq.PQconnectdbParams(names, values, 1))) {
+        free(postgres);
         apapi_fail(err, ENOMEM, "no memory");
         return NULL;
     }
-    if (postgres_connect(postgres, address, writing, err)) {
+    if (pq.PQstatus(postgres->connection) != CONNECTION_OK) {
+        db_postgres_fail(postgres, err);
         db_postgres_close(postgres);
         return NULL;
     }
@@ -216,9 +189,11 @@ static struct db_value db_postgres_column(void *handle, size_t number)
 #define POSTGRES_PATH " #>> string_to_array('"
 
 const struct db_driver db_postgres = {
+    .settings = {"SET default_transaction_read_only = on",
+                 "SELECT set_config('client_min_messages', 'warning', false), " /* no "skipping" */
+                 "set_config('lock_timeout', '60s', false)"},
     .begin = "BEGIN",
-    .lock = "SET lock_timeout = '60s'; SELECT "
-            "pg_advisory_lock(hashtext('apapi ' || current_schema()))",
+    .lock = "SELECT pg_advisory_lock(hashtext('apapi ' || current_schema()))",
     .has_table =
         "SELECT COUNT(*) FROM pg_catalog.pg_tables WHERE schemaname = current_schema() AND "
         "tablename = ?",
@@ -246,7 +221,6 @@ const struct db_driver db_postgres = {
                            "c.number - 1 AS component, e.number - 1 AS event", "e.value"}},
     .open = db_postgres_open,
     .close = db_postgres_close,
-    .exec = db_postgres_exec,
     .send = db_postgres_send,
     .step = db_postgres_step,
     .reset = db_postgres_reset,

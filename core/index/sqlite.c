@@ -39,9 +39,6 @@ static int touch(const char *path, bool writing, struct apapi_error *err)
 static void *db_sqlite_open_file(const struct db_address *address, bool writing,
                                  struct apapi_error *err)
 {
-    /* the page size applies to new files */
-    static const char for_writing[] = "PRAGMA page_size = 32768; PRAGMA cache_size = -24576";
-    static const char for_reading[] = "PRAGMA cache_size = -65536; PRAGMA query_only = 1";
     sqlite3 *connection = NULL;
 
     if (touch(address->database, writing, err)) {
@@ -50,9 +47,7 @@ static void *db_sqlite_open_file(const struct db_address *address, bool writing,
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); /* its statistics need a lock for each allocation */
     if (sqlite3_open_v2(address->database, &connection, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
                         NULL) != SQLITE_OK ||
-        sqlite3_busy_timeout(connection, WAIT_MS) != SQLITE_OK ||
-        sqlite3_exec(connection, writing ? for_writing : for_reading, NULL, NULL, NULL) !=
-            SQLITE_OK) {
+        sqlite3_busy_timeout(connection, WAIT_MS) != SQLITE_OK) {
         db_sqlite_fail(connection, err);
         sqlite3_close(connection);
         return NULL;
@@ -155,6 +150,9 @@ static struct db_value db_sqlite_column(void *statement, size_t number)
 #define SQLITE_COMPONENTS "records r, json_each(r.line, '$.components') c"
 
 const struct db_driver db_sqlite = {
+    /* the page size applies to new files */
+    .settings = {"PRAGMA cache_size = -65536; PRAGMA query_only = 1",
+                 "PRAGMA page_size = 32768; PRAGMA cache_size = -24576"},
     .begin = "BEGIN IMMEDIATE",
     .lock = NULL,
     .has_table = "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = ?",
