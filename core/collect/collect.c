@@ -21,6 +21,7 @@
 #include "apapi/record.h"
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/files.h"
 #include "base/option_table.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -40,7 +41,6 @@
 #define UNHEARD_PERIODS 30            /* for the first total: the step may begin late */
 #define TOLD_MAX 3                    /* nodes that are named at once */
 #define GRACE_NS (5000 * DEADLINE_MS) /* for scancel, after the step's end */
-#define PLACE_NUMBER UINT64_MAX       /* of the answer that has partition and QOS */
 #define JOBS_MAX 16
 
 /* The limits of a step: its user's and the site's. All zero at the start. */
@@ -230,11 +230,11 @@ static void limits_launch(const struct job_launch *launch, const void *context)
 
 static void limits_ask_place(struct step_limits *limits)
 {
-    struct order order = {.kind = ORDER_RUN, .number = PLACE_NUMBER};
+    char command[160];
 
-    snprintf(order.text, sizeof order.text, "squeue --noheader \"--format=%%P %%q\" --job %.*s",
+    snprintf(command, sizeof command, "squeue --noheader \"--format=%%P %%q\" --job %.*s",
              (int)strcspn(limits->step, "."), limits->step);
-    actor_order(&limits->crossings.actor, &order);
+    crossings_run(&limits->crossings, command);
 }
 
 static void limits_take_place(struct step_limits *limits, struct order_answer *answer)
@@ -275,7 +275,6 @@ static void limits_begin(struct step_limits *limits, const struct message *messa
     const char *step = message_value(message, "step"), *path = message_value(message, "config");
 
     limits->speaker = -1;
-    limits->crossings.actor = ACTOR_NONE;
     if (totals_ms == 0) {
         return;
     }
@@ -332,13 +331,10 @@ static void limits_hear(struct step_limits *limits)
 {
     struct order_answer answer;
 
-    while (actor_hear(&limits->crossings.actor, &answer)) {
-        if (answer.number == PLACE_NUMBER) {
+    while (crossings_hear(&limits->crossings, &answer)) {
+        if (answer.limit == LIMITS_ROOM) {
             limits_take_place(limits, &answer);
-            continue;
-        }
-        crossings_note(&answer, &limits->crossings);
-        if (answer.ran && answer.status != 0) {
+        } else if (answer.ran && answer.status != 0) {
             limits_fail(limits, &limits->crossings.limits.limits[answer.limit], answer.text);
         }
     }
@@ -352,9 +348,9 @@ static void limits_cross(struct step_limits *limits, const struct limit *limit, 
     bool acts = *signal && !over && !limits->ending;
     const struct units_text sum = units_quantity(sum_j, "J");
     char action[64] = "";
-    struct order reach = {.job = limits->jobs[0]};
+    struct reach reach = {.job = limits->jobs[0]};
 
-    limits_steps(limits, reach.text, sizeof reach.text);
+    limits_steps(limits, reach.steps, sizeof reach.steps);
     if (crossings_cross_sum(&limits->crossings, limit, sum_j, acts ? &reach : NULL)) {
         limits_fail(limits, limit, strerror(errno));
     }
@@ -463,16 +459,16 @@ static int limits_pause_ms(const struct step_limits *limits)
 /* @return a descriptor that is readable when there is work, too; -1: none. */
 static int limits_fd(const struct step_limits *limits)
 {
-    return limits->period_ns ? limits->crossings.actor.fd : -1;
+    return limits->period_ns ? limits->crossings.fd : -1;
 }
 
 /* srun has ended, or soon will. The actor ends by itself, when it has nothing to do any more. */
 static void limits_end(struct step_limits *limits)
 {
     speaker_close(limits);
-    if (limits->period_ns && limits->crossings.actor.fd >= 0) {
-        close(limits->crossings.actor.fd);
-        limits->crossings.actor = ACTOR_NONE;
+    if (limits->period_ns) {
+        folder_close(limits->crossings.fd);
+        limits->crossings.fd = -1;
     }
     limits->period_ns = 0;
 }

@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-#include "limit/actor.h"
+#include "limit/crossings.h"
 
 /**
  * Move this process out of the control groups of its job, so that it is not charged to the job, not

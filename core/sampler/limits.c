@@ -107,7 +107,7 @@ static void limits_look_at_job(struct limits *limits, struct apapi_session *sess
 {
     struct limit *crossed[LIMITS_ROOM];
     struct apapi_measurement measurement;
-    struct order reach;
+    struct reach reach;
     uint64_t now_ns = deadline_now();
     double sum_j;
     size_t count;
@@ -127,7 +127,7 @@ static void limits_look_at_job(struct limits *limits, struct apapi_session *sess
     sum_j = limit_sum_total_j(&limits->sum, now_ns);
     count = limit_list_look(&limits->crossings.limits, LIMIT_JOB, sum_j, now_ns, crossed);
     /* signals are for the steps, as Slurm sends them before a time limit */
-    reach = (struct order){.job = limits->step->id.job,
+    reach = (struct reach){.job = limits->step->id.job,
                            .script = !limits->parts || limits->parts->running_count == 0};
     for (size_t i = 0; i < count; i++) {
         crossings_cross_sum(&limits->crossings, crossed[i], sum_j, &reach);

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The actions at a threshold, with real processes. */
-#include "limit/actor.h"
+#include "limit/crossings.h"
 
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "limit/crossings.h"
 #include "unit/unit.h"
 
-static struct limit_list limits;
+static struct crossings crossings;
 
 static void launch(const struct job_launch *launch, const void *context)
 {
@@ -19,13 +18,9 @@ static void launch(const struct job_launch *launch, const void *context)
     shell_become(launch->text, launch->variables);
 }
 
-static struct actor actor; /* of the test */
-static char last[128];     /* its last answer */
-
 static void start(const char *text)
 {
-    const struct actor_config config = {.limits = &limits,
-                                        .node = "n1",
+    const struct actor_config config = {.node = "n1",
                                         .said_by = "test",
                                         .line_fd = STDERR_FILENO,
                                         .uid = getuid(),
@@ -34,53 +29,37 @@ static void start(const char *text)
                                         .launch = launch};
     struct apapi_error err;
 
-    limits.count = 0;
-    assert_int_equal(limit_list_parse(&limits, text, &err), 0);
-    assert_int_equal(actor_start(&actor, &config, &err), 0);
+    memset(&crossings, 0, sizeof crossings);
+    assert_int_equal(limit_list_parse(&crossings.limits, text, &err), 0);
+    assert_int_equal(crossings_open(&crossings, &config, &err), 0);
 }
 
 static void add_task(pid_t pid)
 {
-    const struct order order = {.kind = ORDER_TASK, .pid = pid};
-
-    assert_int_equal(actor_order(&actor, &order), 0);
+    assert_int_equal(crossings_add_task(&crossings, pid), 0);
 }
 
-static void cross(uint64_t number)
+static void cross(void)
 {
-    const struct order order = {.kind = ORDER_CROSSED,
-                                .number = number,
-                                .crossing = {.threshold = "total >= 5J",
-                                             .unix_ns = INT64_C(1500000000),
-                                             .value = 2.5,
-                                             .unit = "J",
-                                             .count = 3}};
-
-    assert_int_equal(actor_order(&actor, &order), 0);
+    assert_int_equal(crossings_cross_sum(&crossings, crossings.limits.limits, 2.5, NULL), 0);
 }
 
 /* The next answer. */
-static void assert_answer(uint64_t number, const char *text)
+static void assert_answer(const char *text)
 {
     struct order_answer answer;
-    struct pollfd heard = {.fd = actor.fd, .events = POLLIN};
+    struct pollfd heard = {.fd = crossings.fd, .events = POLLIN};
 
     assert_int_equal(poll(&heard, 1, 60000), 1);
-    assert_true(actor_hear(&actor, &answer));
-    assert_int_equal(answer.number, number);
+    assert_true(crossings_hear(&crossings, &answer));
+    assert_int_equal(answer.number, 0);
     assert_string_equal(answer.text, text);
-}
-
-static void hear_last(const struct order_answer *answer, void *context)
-{
-    snprintf(context, sizeof answer->text, "%s", answer->text);
 }
 
 static void end(void)
 {
-    last[0] = '\0';
-    actor_end(&actor, hear_last, last);
-    assert_int_equal(actor.fd, -1);
+    crossings_end(&crossings);
+    assert_int_equal(crossings.fd, -1);
 }
 
 /* A child that says when it is ready. */
@@ -156,8 +135,8 @@ TEST(only_tasks_get_signals)
     add_task(1);
     add_task(0);
     add_task(-1);
-    cross(4);
-    assert_answer(4, "SIGKILL: there was no process");
+    cross();
+    assert_answer("SIGKILL: there was no process");
     end();
 }
 
@@ -168,8 +147,8 @@ TEST(descendants_get_signals_of_the_whole_step)
     start("total >= 5J : signal=USR1@step");
     pid = start_child(have_a_child);
     add_task(pid);
-    cross(1);
-    assert_answer(1, "SIGUSR1: to 2 processes");
+    cross();
+    assert_answer("SIGUSR1: to 2 processes");
     assert_int_equal(WEXITSTATUS(status_of(pid)), SIGUSR1);
     end();
 }
@@ -181,9 +160,9 @@ TEST(what_ignores_sigterm_is_killed)
     start("total >= 5J : term");
     pid = start_child(ignore_term);
     add_task(pid);
-    cross(1);
-    assert_answer(1, "SIGTERM: to 1 process");
-    assert_answer(1, "SIGKILL: to 1 process");
+    cross();
+    assert_answer("SIGTERM: to 1 process");
+    assert_answer("SIGKILL: to 1 process");
     assert_int_equal(WTERMSIG(status_of(pid)), SIGKILL);
     end();
 }
@@ -194,24 +173,20 @@ TEST(commands_inherit_no_descriptors)
 
     start("total >= 5J : exec=for fd in 3 4 5 6 7 8 9; do "
           "test ! -e /proc/self/fd/$fd || exit 1; done");
-    cross(8);
-    assert_answer(8, "exec: exit status 0");
+    cross();
+    assert_answer("exec: exit status 0");
     end();
     close(open_one);
 }
 
 TEST(the_list_keeps_both_ends)
 {
-    static struct crossings crossings;
-    const struct actor_config config = {.node = "n1", .line_fd = -1, .launch = launch};
     struct apapi_record record = {.crossings = 0};
 
-    assert_int_equal(limit_list_add(&crossings.limits, "total >= 5J : stamp", NULL), 0);
-    assert_int_equal(crossings_open(&crossings, &config, NULL), 0);
+    start("total >= 5J : stamp");
     for (uint64_t i = 0; i < 1000; i++) {
-        struct apapi_crossing crossing = {.count = i};
-
-        crossings_cross(&crossings, &crossings.limits.limits[0], &crossing, NULL);
+        crossings.limits.limits[0].count = i;
+        cross();
         if (i == 2) {
             assert_int_equal(crossings_copy(&crossings, &record), 0);
             assert_int_equal(record.crossing_count, 3);
@@ -229,13 +204,13 @@ TEST(the_list_keeps_both_ends)
     crossings_forget(&crossings);
     assert_int_equal(crossings_copy(&crossings, &record), 0);
     assert_int_equal(record.crossing_count, 0);
-    crossings_end(&crossings);
+    end();
 }
 
 /* --- what a record has of them ---------------------------------------------------------------- */
 
 /* As a step's collector has them: without an actor. */
-static struct crossings kept = {.actor.fd = -1};
+static struct crossings kept;
 
 static void keep(int64_t unix_ns, const char *threshold, const char *result)
 {
