@@ -35,21 +35,6 @@ static void skip_blanks(struct place *place)
     place->at += strspn(place->at, BLANKS);
 }
 
-/* Whether a word, up to one of `ends`, comes next. */
-static bool is_next(const struct place *place, const char *word, const char *ends)
-{
-    return word_is(place->at, strcspn(place->at, ends), word);
-}
-
-/* Step over a word, if the text goes on with it. */
-static bool take(struct place *place, const char *word)
-{
-    bool there = strncmp(place->at, word, strlen(word)) == 0;
-
-    place->at += there ? strlen(word) : 0;
-    return there;
-}
-
 /* Not the first byte of a character. */
 static bool is_inside(char byte)
 {
@@ -103,16 +88,14 @@ static int keep(const struct place *place, const char *begin, char *kept, size_t
     return 0;
 }
 
-/* A word of a list. */
-struct word {
-    const char *word; /* up to and with '=', if something follows */
-    unsigned kind;    /* as a bit: one of each */
-    unsigned action;  /* that it asks for, enum limit_action */
-    int (*take)(struct place *place, struct limit *limit); /* what follows; NULL: nothing */
-};
-
+/* Words of a list: after a level, of actions, of a budget. */
 struct words {
-    const struct word *first;
+    const struct word {
+        const char *word; /* up to and with '=', if something follows */
+        unsigned kind;    /* as a bit: one of each */
+        unsigned action;  /* that it asks for, enum limit_action */
+        int (*take)(struct place *place, struct limit *limit); /* what follows; NULL: nothing */
+    } * first;
     size_t count;
     const char *unknown, *twice; /* messages */
 };
@@ -123,7 +106,7 @@ static int take_word(struct place *place, struct limit *limit, const struct word
 {
     const struct word *found = NULL;
     const char *begin = place->at;
-    size_t length = strcspn(place->at, BLANKS ",=");
+    size_t length = strcspn(place->at, BLANKS ",=:");
 
     length += place->at[length] == '=';
     for (size_t i = 0; i < words->count; i++) {
@@ -274,14 +257,14 @@ const char *limit_signal_name(int number)
 }
 
 /* "USR1" or "SIGUSR1" */
-static int take_signal_name(struct place *place, int *number)
+static int take_signal_name(struct place *place, struct limit *limit)
 {
     size_t length = strcspn(place->at, BLANKS ",@");
     size_t prefix = length > 3 && strncmp(place->at, "SIG", 3) == 0 ? 3 : 0;
 
     for (size_t i = 0; i < COUNT_OF(signals); i++) {
         if (word_is(place->at + prefix, length - prefix, signals[i].name)) {
-            *number = signals[i].number;
+            limit->signal = signals[i].number;
             place->at += length;
             return 0;
         }
@@ -302,14 +285,14 @@ const char *limit_first_signal(const struct limit *limit)
 
 static int take_signal(struct place *place, struct limit *limit)
 {
-    if (take_signal_name(place, &limit->signal)) {
+    if (take_signal_name(place, limit)) {
         return -1;
     }
     if (*place->at != '@') {
         return 0;
     }
     place->at++;
-    if (!is_next(place, "step", BLANKS ",")) {
+    if (!word_is(place->at, strcspn(place->at, BLANKS ","), "step")) {
         return place_fail(place, place->at, EINVAL, "only @step can follow a signal");
     }
     if (limit->scope == LIMIT_JOB) {
@@ -373,7 +356,7 @@ bool limit_is_of_event(const struct limit *limit)
 
 static bool is_every(const struct place *place)
 {
-    return is_next(place, "every", BLANKS "0123456789");
+    return word_is(place->at, strcspn(place->at, BLANKS "0123456789"), "every");
 }
 
 /* A scope where a quantity follows: 'node > 600W' is the node's meter. */
@@ -569,48 +552,31 @@ static int take_hysteresis(struct place *place, struct limit *limit)
     return 0;
 }
 
-/* "for 10s", "hysteresis 20W", each once, in any order. */
-static int take_rest(struct place *place, struct limit *limit)
-{
-    bool seen[2] = {false, false};
-
-    for (;;) {
-        bool hold;
-        size_t length;
-
-        skip_blanks(place);
-        length = strcspn(place->at, BLANKS ":,");
-        hold = word_is(place->at, length, "for");
-        if (!hold && !word_is(place->at, length, "hysteresis")) {
-            return 0;
-        }
-        if (limit_counts(limit->condition) || seen[hold]) {
-            return place_fail(place, place->at, EINVAL,
-                              seen[hold] ? "'%.*s' is there already"
-                                         : "'%.*s' needs a level, as in '> 600W'",
-                              (int)length, place->at);
-        }
-        seen[hold] = true;
-        place->at += length;
-        if (hold ? take_hold(place, limit) : take_hysteresis(place, limit)) {
-            return -1;
-        }
-    }
-}
+static const struct word level_words[] = {{"for", 1, 0, take_hold},
+                                          {"hysteresis", 2, 0, take_hysteresis}};
+static const struct words of_level = {level_words, COUNT_OF(level_words),
+                                      "':' and actions, or the end, are expected here",
+                                      "this is there already"};
+static const struct words of_total = {
+    NULL, 0, "':' and actions, or the end: a time or hysteresis needs a level, as in '> 600W'", ""};
 
 int limit_parse(const char *text, struct limit *limit, struct apapi_error *err)
 {
     struct place place = {text, text, err};
     struct limit parsed = {.hold_ns = 0};
+    unsigned given = 0;
 
-    if (take_meter(&place, &parsed) || take_condition(&place, &parsed) ||
-        take_rest(&place, &parsed) ||
-        keep(&place, text, parsed.text, sizeof parsed.text, "this threshold is too long")) {
+    if (take_meter(&place, &parsed) || take_condition(&place, &parsed)) {
         return -1;
     }
-    if (*place.at && *place.at != ':') {
-        return place_fail(&place, place.at, EINVAL,
-                          "':' and actions, or the end, are expected here");
+    for (skip_blanks(&place); *place.at && *place.at != ':'; skip_blanks(&place)) {
+        if (take_word(&place, &parsed, limit_counts(parsed.condition) ? &of_total : &of_level,
+                      &given)) {
+            return -1;
+        }
+    }
+    if (keep(&place, text, parsed.text, sizeof parsed.text, "this threshold is too long")) {
+        return -1;
     }
     parsed.actions = *place.at ? 0 : LIMIT_LOG;
     if (*place.at++ && take_words(&place, &parsed, &actions)) {
@@ -666,27 +632,19 @@ static int budget_warn(struct place *place, struct limit *budget)
 
 static int budget_scope(struct place *place, struct limit *budget)
 {
-    budget->whole_job = take(place, "job");
-    return budget->whole_job || take(place, "step")
-               ? 0
-               : place_fail(place, place->at, EINVAL, "expected step or job");
-}
+    size_t length = strcspn(place->at, BLANKS ",");
 
-/* "signal=term" and "signal=log" are words, too. */
-static int budget_signal(struct place *place, struct limit *budget)
-{
-    bool term = is_next(place, "term", BLANKS ","), log = is_next(place, "log", BLANKS ",");
-
-    if (!term && !log) {
-        return take_signal_name(place, &budget->signal);
+    budget->whole_job = word_is(place->at, length, "job");
+    if (!budget->whole_job && !word_is(place->at, length, "step")) {
+        return place_fail(place, place->at, EINVAL, "expected step or job");
     }
-    budget->actions = term ? LIMIT_TERM : LIMIT_LOG;
-    return take(place, term ? "term" : "log") ? 0 : -1;
+    place->at += length;
+    return 0;
 }
 
 static const struct word budget_words[] = {{"warn=", 1, 0, budget_warn},
                                            {"scope=", 2, 0, budget_scope},
-                                           {"signal=", 4, LIMIT_SIGNAL, budget_signal},
+                                           {"signal=", 4, LIMIT_SIGNAL, take_signal_name},
                                            {"term", 4, LIMIT_TERM, NULL},
                                            {"log", 4, LIMIT_LOG, NULL}};
 static const struct words of_budget = {

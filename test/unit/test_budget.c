@@ -20,7 +20,6 @@ TEST(good_texts)
         {"2 MJ, warn=80 %, signal=USR1", "2 MJ", "USR1", "signal=USR1", 2e6, 0.8, false},
         {"100J,signal=SIGUSR2,scope=job", "100J", "USR2", "signal=USR2@job", 100, 0, true},
         {"100J,term,scope=step", "100J", "TERM", "term", 100, 0, false},
-        {"100J,signal=term", "100J", "TERM", "term", 100, 0, false},
         {"0.5Wh,log", "0.5Wh", "", "log", 1800, 0, false},
     };
 
