@@ -4,17 +4,8 @@
 #include <math.h>
 #include <stddef.h>
 
-#define NEARLY_WHOLE 1e-12L /* scales such as 1e-6 are no doubles: so far a quotient may be off */
-#define ROUNDING 1e-15L     /* of a total in joules and of a level, relative */
-#define ROUNDING_MAX 1e-9L  /* of levels: totals of 64 bits are whole numbers, and exact */
-
-long double limit_level(double level, double scale)
-{
-    long double units = (long double)level / scale;
-    long double whole = roundl(units);
-
-    return fabsl(units - whole) <= NEARLY_WHOLE * whole ? whole : units;
-}
+#define ROUNDING 1e-15L    /* of a total in joules and of a level, relative: 1e-6 is no double */
+#define ROUNDING_MAX 1e-9L /* of levels: totals of 64 bits are whole numbers, and exact */
 
 void limit_join(struct limit_watch *watch, struct limit_state *state)
 {

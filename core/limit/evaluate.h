@@ -88,10 +88,4 @@ static inline bool limit_look(struct limit_watch *watch, const struct limit_valu
     return false;
 }
 
-/**
- * @param scale  of one unit of a counter, > 0
- * @return a level in units of the counter, which is a whole number where it is nearly one
- */
-long double limit_level(double level, double scale);
-
 #endif

@@ -54,7 +54,7 @@ void overflow_restart(struct overflows *overflows)
 /* --- sums ------------------------------------------------------------------------------------- */
 
 /*
- * A meter's count since its first reading [raw units, or of a gauge of power in J].
+ * A meter's count since its first reading [its unit, or of a gauge of power in J].
  * @return false: it has not been read
  */
 static bool overflow_total(const struct apapi_meter *meter, long double *total)
@@ -63,7 +63,7 @@ static bool overflow_total(const struct apapi_meter *meter, long double *total)
         *total = meter->gauge.integral;
         return meter->gauge.valid || meter->gauge.covered_ns > 0;
     }
-    *total = meter->counter.total * (long double)meter->counter.unit;
+    *total = meter->counter.total * (long double)meter->counter.unit * meter->event->scale;
     return meter->counter.last.valid || meter->counter.covered_ns > 0;
 }
 
@@ -87,7 +87,7 @@ static void overflow_add_meters(const struct component *component,
         }
         part->unread |= !overflow_total(meter, &total);
         part->still |= isnan(apapi_meter_total(meter));
-        part->total_j += meter->event->accumulates ? total * meter->event->scale : total;
+        part->total_j += total;
     }
 }
 
@@ -298,8 +298,8 @@ static void overflow_note(struct overflow_slot *slot, uint64_t crossed, uint64_t
         news->vector = 0;
     }
     news->count += crossing->count;
-    news->value = crossing->value * slot->scale;
-    news->seen_value = (double)slot->watch->limits.last * slot->scale;
+    news->value = crossing->value;
+    news->seen_value = (double)slot->watch->limits.last;
     news->time_ns = crossing->time_ns;
     news->seen_ns = seen_ns;
     news->vector |= crossed;

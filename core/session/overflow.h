@@ -21,9 +21,9 @@
 
 struct overflow_cpu;
 
-/** The event, domain or CPU counter of a threshold. */
+/** The event or domain of a threshold. */
 struct overflow_target {
-    enum overflow_subject { OVERFLOW_EVENT, OVERFLOW_DOMAIN, OVERFLOW_CPU } subject;
+    enum overflow_subject { OVERFLOW_EVENT, OVERFLOW_DOMAIN } subject;
     bool counts;      /* totals, not levels */
     size_t component; /* OVERFLOW_EVENT: of the session's list */
     size_t index;     /* of the component's events, or the domain; NONE: the node */
@@ -48,12 +48,14 @@ struct overflow_slot {
     struct overflow_target target;
     struct overflow_watch *watch; /* NULL: it gets no values */
     struct limit_state limit;
-    double scale;                        /* a value times this is in the event's unit */
     struct apapi_overflow_crossing news; /* that its handler was not told; `count` 0: none */
-    struct overflow_cpu *cpu;            /* OVERFLOW_CPU */
-    struct apapi_overflow what;          /* as it was set, without its texts */
+    struct overflow_cpu *cpu;            /* PAPI counts; NULL: the session does */
+    struct apapi_overflow what;          /* as it was set */
     char event[APAPI_NAME_SIZE];
     char unit[APAPI_UNIT_SIZE + 2]; /* of its values; "": not known */
+    enum apapi_kind kind;           /* of the event, as the next */
+    bool accumulates;
+    double step; /* the least that its threshold can be */
 };
 
 /** Energy and power of a domain, or of the node. */
@@ -120,46 +122,11 @@ void overflow_evaluate(struct overflows *overflows, const struct component *comp
 
 /* --- handlers --------------------------------------------------------------------------------- */
 
-/** With the mutex: have a thread. @return 0; -1 with errno EAGAIN. */
-int overflow_start(struct overflows *overflows);
-
 /** Wait until all is told, but not in a handler. */
 void overflow_flush(struct overflows *overflows, uint64_t patience_ns);
 
-/**
- * With the mutex: wait until all is told of a threshold that was removed, but not in a handler.
- * @return 0; -1 with errno EBUSY: it has taken too long, and the rest is dropped
+/** Begin no further call, and wait until their thread has ended; one that hangs is left to itself.
  */
-int overflow_await_left(struct overflows *overflows, int number, uint64_t patience_ns);
-
-/** Begin no further call of a handler. */
-void overflow_dismiss(struct overflows *overflows);
-
-/** Wait until that thread has ended; if a handler hangs, it is left to itself. */
-void overflow_end(struct overflows *overflows, uint64_t deadline_ns);
-
-/* --- thresholds that PAPI counts -------------------------------------------------------------- */
-
-/** @return whether `what` is for PAPI. */
-static inline bool overflow_is_cpu(const struct apapi_overflow *what)
-{
-    return (what->mode & (APAPI_OVERFLOW_HARDWARE | APAPI_OVERFLOW_SOFTWARE)) != 0;
-}
-
-/** Is it a threshold that PAPI can count? 0; -1 with errno EINVAL, ERANGE. */
-int overflow_cpu_check(const struct apapi_overflow *what, struct apapi_error *err);
-
-/**
- * Count in the calling thread from now on, for a threshold that is set.
- * @return 0; -1 with errno as source_overflow.begin, and it is free again.
- */
-int overflow_cpu_begin(struct overflows *overflows, int number, const struct apapi_overflow *what,
-                       struct apapi_error *err);
-
-/** @return whether it counts the calling thread. */
-bool overflow_cpu_is_mine(const struct overflow_cpu *cpu);
-
-/** Count no longer. NULL is allowed, and one that has ended. */
-void overflow_cpu_end(struct overflow_cpu *cpu);
+void overflow_end(struct overflows *overflows);
 
 #endif

@@ -1,14 +1,367 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Setting, changing and removing thresholds. */
+/* Setting, changing and removing thresholds, and the calls of their handlers. */
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <ucontext.h>
 
 #include "base/nearest.h"
 #include "limit/limit.h"
 #include "session/overflow.h"
 #include "session/sampling.h"
+#include "sources/sources.h"
+
+#define END_WAIT_NS UINT64_C(100000000) /* for a handler, at the session's end */
+
+static void overflow_free_slot(struct overflow_slot *slot)
+{
+    free(slot->cpu);
+    memset(slot, 0, sizeof *slot);
+}
+
+/* --- thresholds that PAPI counts -------------------------------------------------------------- */
+
+/*
+ * A signal in the thread that is counted notes where it was, in a ring with no other writer; the
+ * thread that calls handlers reads it.
+ */
+
+#define OVERFLOW_RING 64 /* interrupts that a handler may be behind; further ones are counted */
+
+struct overflow_cpu {
+    struct source_overflow_counter counter; /* the first member */
+    struct overflows *overflows;
+    int number;
+    uint64_t told; /* interrupts */
+    atomic_uint written, read;
+    uint64_t lost; /* the signal's: interrupts without room since the latest one in the ring */
+    struct overflow_interrupt {
+        struct apapi_overflow_crossing crossing; /* `count`: with those before it without room */
+        ucontext_t context;
+    } ring[OVERFLOW_RING];
+};
+
+/* In the signal. */
+static void overflow_cpu_note(struct overflow_cpu *cpu, uint64_t vector, const void *address,
+                              const void *context)
+{
+    uint64_t now_ns = session_clock_now_ns(cpu->overflows->clock);
+    unsigned written = atomic_load_explicit(&cpu->written, memory_order_relaxed);
+    struct overflow_interrupt *entry = &cpu->ring[written % OVERFLOW_RING];
+
+    cpu->lost++;
+    if (written - atomic_load_explicit(&cpu->read, memory_order_acquire) == OVERFLOW_RING) {
+        return;
+    }
+    entry->crossing = (struct apapi_overflow_crossing){.count = cpu->lost,
+                                                       .time_ns = now_ns,
+                                                       .first_ns = now_ns,
+                                                       .seen_ns = now_ns,
+                                                       .vector = vector,
+                                                       .address = address};
+    cpu->lost = 0;
+    if (context) {
+        entry->context = *(const ucontext_t *)context;
+    }
+#if defined(__x86_64__) || defined(__i386__)
+    entry->context.uc_mcontext.fpregs = NULL; /* they lie on the signal's stack */
+#endif
+    atomic_store_explicit(&cpu->written, written + 1, memory_order_release);
+}
+
+static void overflow_cpu_signal(struct source_overflow_counter *const counters[], size_t count,
+                                const void *address, const void *context)
+{
+    int saved = errno;
+
+    for (size_t i = 0; i < count; i++) {
+        struct overflow_cpu *cpu = (struct overflow_cpu *)counters[i];
+        uint64_t vector = 0;
+
+        for (size_t k = 0; k < count; k++) {
+            const struct overflow_cpu *other = (const struct overflow_cpu *)counters[k];
+
+            vector |= other->overflows == cpu->overflows ? UINT64_C(1) << other->number : 0;
+        }
+        overflow_cpu_note(cpu, vector, address, context);
+        sem_post(&cpu->overflows->semaphore);
+    }
+    errno = saved;
+}
+
+static int overflow_cpu_prepare(struct overflows *overflows, const struct apapi_overflow *what,
+                                struct overflow_slot *slot, struct apapi_error *err)
+{
+    const unsigned both = APAPI_OVERFLOW_HARDWARE | APAPI_OVERFLOW_SOFTWARE;
+
+    if ((what->mode & both) == both || (what->mode & ~both) != APAPI_OVERFLOW_EVERY ||
+        what->hold_ns > 0 || what->hysteresis != 0) {
+        return apapi_fail(err, EINVAL, "%.100s: PAPI only counts every so many, in one way",
+                          what->event);
+    }
+    if (!isfinite(what->threshold) || what->threshold <= 0) {
+        return apapi_fail(err, EINVAL, "%.100s: the threshold %g is not above 0", what->event,
+                          what->threshold);
+    }
+    if (what->threshold < 1 || what->threshold > INT_MAX) {
+        return apapi_fail(err, ERANGE, "%.100s: PAPI takes thresholds from 1 to %d", what->event,
+                          INT_MAX);
+    }
+    slot->cpu = calloc(1, sizeof *slot->cpu);
+    if (!slot->cpu) {
+        return apapi_fail(err, ENOMEM, "no memory");
+    }
+    slot->cpu->overflows = overflows;
+    slot->cpu->counter =
+        (struct source_overflow_counter){.threshold = (int)what->threshold,
+                                         .software = (what->mode & APAPI_OVERFLOW_SOFTWARE) != 0,
+                                         .handler = overflow_cpu_signal};
+    return 0;
+}
+
+/* Count in the calling thread from now on. @return its number; -1: it is free again */
+static int overflow_cpu_begin(struct overflows *overflows, int number, struct apapi_error *err)
+{
+    struct overflow_slot *slot = &overflows->slots[number];
+    int saved;
+
+    slot->cpu->counter.event = slot->event;
+    slot->cpu->number = number;
+    if (apapi_route_overflow->begin(&slot->cpu->counter, err) == 0) {
+        return number;
+    }
+    saved = errno; /* there is no PAPI, or it cannot be used */
+    pthread_mutex_lock(&overflows->mutex);
+    overflow_free_slot(slot);
+    pthread_mutex_unlock(&overflows->mutex);
+    errno = saved == ENOSYS || saved == ENODEV || saved == EACCES ? ENOTSUP : saved;
+    return -1;
+}
+
+/* @param cpu  NULL is allowed. @return the oldest interrupt that has not been told; NULL: none */
+static const struct overflow_interrupt *overflow_cpu_next(const struct overflow_cpu *cpu)
+{
+    unsigned read = cpu ? atomic_load_explicit(&cpu->read, memory_order_relaxed) : 0;
+
+    return !cpu || read == atomic_load_explicit(&cpu->written, memory_order_acquire)
+               ? NULL
+               : &cpu->ring[read % OVERFLOW_RING];
+}
+
+/* Take that one. @param interrupt  result, used by the crossing */
+static struct apapi_overflow_crossing overflow_cpu_take(struct overflow_cpu *cpu,
+                                                        struct overflow_interrupt *interrupt)
+{
+    struct apapi_overflow_crossing *crossing = &interrupt->crossing;
+
+    *interrupt = *overflow_cpu_next(cpu);
+    atomic_fetch_add_explicit(&cpu->read, 1, memory_order_release);
+    cpu->told += crossing->count;
+    crossing->value = crossing->seen_value = (double)cpu->told * cpu->counter.threshold;
+    crossing->context = &interrupt->context;
+    return *crossing;
+}
+
+/* --- handlers --------------------------------------------------------------------------------- */
+
+/* @return when the first crossing was that is not told yet; UINT64_MAX: there is none */
+static uint64_t overflow_first_ns(const struct overflow_slot *slot)
+{
+    const struct overflow_interrupt *next = overflow_cpu_next(slot->cpu);
+
+    return slot->news.count > 0 ? slot->news.first_ns : next ? next->crossing.time_ns : UINT64_MAX;
+}
+
+/* @return the threshold with the oldest crossing; NULL: none. */
+static struct overflow_slot *overflow_oldest(struct overflows *overflows)
+{
+    struct overflow_slot *oldest = NULL;
+    uint64_t oldest_ns = UINT64_MAX;
+
+    for (size_t i = 0; i < APAPI_OVERFLOW_MAX; i++) {
+        uint64_t first_ns = overflow_first_ns(&overflows->slots[i]);
+
+        if (first_ns < oldest_ns) {
+            oldest_ns = first_ns;
+            oldest = &overflows->slots[i];
+        }
+    }
+    return oldest;
+}
+
+static void overflow_free_if_left(struct overflow_slot *slot)
+{
+    if (slot->state == OVERFLOW_LEAVING && overflow_first_ns(slot) == UINT64_MAX) {
+        overflow_free_slot(slot);
+    }
+}
+
+/* With the mutex, which is not held during the call. @return whether there was anything. */
+static bool overflow_tell_next(struct overflows *overflows)
+{
+    struct overflow_slot *slot = overflow_oldest(overflows);
+    struct apapi_overflow_crossing crossing;
+    struct overflow_interrupt interrupt;
+    struct overflow_slot told;
+
+    if (!slot) {
+        return false;
+    }
+    crossing = slot->cpu ? overflow_cpu_take(slot->cpu, &interrupt) : slot->news;
+    slot->news.count = 0;
+    told = *slot;
+    crossing.event = told.event;
+    crossing.unit = told.unit;
+    crossing.overflow = overflows->telling = (int)(slot - overflows->slots);
+    pthread_mutex_unlock(&overflows->mutex);
+    told.what.handler(&crossing, told.what.user);
+    pthread_mutex_lock(&overflows->mutex);
+    overflows->telling = -1;
+    overflow_free_if_left(slot);
+    overflows->clock->wake(overflows->clock, &overflows->changed);
+    return true;
+}
+
+static void overflow_thread_ends(void *argument)
+{
+    struct overflows *overflows = argument;
+
+    pthread_mutex_lock(&overflows->mutex);
+    overflows->telling = -1;
+    overflows->ended = true;
+    overflows->clock->wake(overflows->clock, &overflows->changed);
+    pthread_mutex_unlock(&overflows->mutex);
+    overflows->hold(overflows->owner, false);
+}
+
+static void overflow_serve(struct overflows *overflows)
+{
+    pthread_mutex_lock(&overflows->mutex);
+    while (!overflows->ending) {
+        if (!overflow_tell_next(overflows)) {
+            pthread_mutex_unlock(&overflows->mutex);
+            sem_wait(&overflows->semaphore);
+            pthread_mutex_lock(&overflows->mutex);
+        }
+    }
+    pthread_mutex_unlock(&overflows->mutex);
+}
+
+/* A handler may end the thread. */
+static void *overflow_thread(void *argument)
+{
+    pthread_cleanup_push(overflow_thread_ends, argument);
+    overflow_serve(argument);
+    pthread_cleanup_pop(1);
+    return NULL;
+}
+
+static bool overflow_by_hand(const struct overflows *overflows)
+{
+    return overflows->clock != session_clock_real();
+}
+
+/* With the mutex: have a thread. @return 0; -1: there can be none */
+static int overflow_start(struct overflows *overflows)
+{
+    struct session_clock *clock = overflows->clock;
+
+    if (!overflows->ended && !overflows->started && !overflow_by_hand(overflows)) {
+        overflows->hold(overflows->owner, true);
+        overflows->started =
+            clock->start(clock, &overflows->thread, overflow_thread, overflows) == 0;
+        if (!overflows->started) {
+            overflows->hold(overflows->owner, false);
+            return -1;
+        }
+    }
+    return overflows->ended ? -1 : 0; /* by a handler */
+}
+
+static bool overflow_in_handler(const struct overflows *overflows)
+{
+    return overflow_by_hand(overflows)
+               ? overflows->telling >= 0
+               : overflows->started && pthread_equal(overflows->thread, pthread_self());
+}
+
+/* Until something more has been told; where there is no thread, tell it. @return false: too late */
+static bool overflow_wait(struct overflows *overflows, uint64_t deadline_ns)
+{
+    return overflow_by_hand(overflows)
+               ? overflow_tell_next(overflows)
+               : overflows->clock->wait(overflows->clock, &overflows->changed, &overflows->mutex,
+                                        deadline_ns);
+}
+
+void overflow_flush(struct overflows *overflows, uint64_t patience_ns)
+{
+    uint64_t deadline_ns = session_clock_now_ns(overflows->clock) + patience_ns;
+
+    pthread_mutex_lock(&overflows->mutex);
+    while (!overflow_in_handler(overflows) && !overflows->ended &&
+           (overflows->telling >= 0 || overflow_oldest(overflows)) &&
+           overflow_wait(overflows, deadline_ns)) {
+    }
+    pthread_mutex_unlock(&overflows->mutex);
+}
+
+/* Its handler is not called any more. */
+static bool overflow_is_left(const struct overflows *overflows, int number)
+{
+    return overflows->telling != number &&
+           (overflows->slots[number].state != OVERFLOW_LEAVING || overflows->ended);
+}
+
+/*
+ * With the mutex: wait until all is told of a threshold that was removed, but not in a handler.
+ * @return 0; -1 with errno EBUSY: it has taken too long, and the rest is dropped
+ */
+static int overflow_await_left(struct overflows *overflows, int number, uint64_t patience_ns)
+{
+    struct overflow_slot *slot = &overflows->slots[number];
+    uint64_t deadline_ns = session_clock_now_ns(overflows->clock) + patience_ns;
+    bool left;
+
+    if (overflows->telling != number) {
+        overflow_free_if_left(slot);
+    }
+    if (overflow_in_handler(overflows)) {
+        return 0;
+    }
+    while (!(left = overflow_is_left(overflows, number)) && overflow_wait(overflows, deadline_ns)) {
+    }
+    if (slot->state == OVERFLOW_LEAVING) { /* it hangs, or the thread has ended: no call */
+        overflow_free_slot(slot);
+    }
+    errno = left ? errno : EBUSY;
+    return left ? 0 : -1;
+}
+
+void overflow_end(struct overflows *overflows)
+{
+    uint64_t deadline_ns = session_clock_now_ns(overflows->clock) + END_WAIT_NS;
+    bool ended;
+
+    for (size_t i = 0; i < APAPI_OVERFLOW_MAX; i++) {
+        if (overflows->slots[i].cpu) {
+            apapi_route_overflow->end(&overflows->slots[i].cpu->counter);
+        }
+    }
+    pthread_mutex_lock(&overflows->mutex);
+    overflows->ending = true;
+    sem_post(&overflows->semaphore);
+    while (overflows->started && !overflows->ended && overflow_wait(overflows, deadline_ns)) {
+    }
+    ended = overflows->ended;
+    pthread_mutex_unlock(&overflows->mutex);
+    if (overflows->started) {
+        overflows->clock->leave(overflows->clock, overflows->thread, ended);
+    }
+}
 
 /* --- the meter of a threshold ----------------------------------------------------------------- */
 
@@ -123,32 +476,30 @@ static void overflow_unit(bool counts, const struct apapi_event *event, char *un
     }
 }
 
-static int overflow_check(const struct apapi_overflow *what, const struct overflow_search *search,
-                          const char *unit, struct apapi_error *err)
+static int overflow_check(const struct apapi_overflow *what, const struct overflow_slot *slot,
+                          struct apapi_error *err)
 {
-    const struct apapi_event *event = &search->event;
-    bool counts = limit_counts(what->mode);
-    bool any_sign = event->kind == APAPI_KIND_TEMPERATURE && !counts;
-    double step = counts ? search->step : search->step / search->interval_s;
+    bool counts = slot->target.counts;
+    bool any_sign = slot->kind == APAPI_KIND_TEMPERATURE && !counts;
 
-    if (what->unit && strcmp(what->unit, unit) != 0) {
+    if (what->unit && strcmp(what->unit, slot->unit) != 0) {
         return apapi_fail(err, EDOM, "%.100s: a threshold in %s, not in %s", what->event,
-                          *unit ? unit : "its own unit", what->unit);
+                          *slot->unit ? slot->unit : "its own unit", what->unit);
     }
     if (!any_sign && what->threshold <= 0) {
         return apapi_fail(err, EINVAL, "%.100s: the threshold %g is not above 0", what->event,
                           what->threshold);
     }
-    if (counts && !event->accumulates && event->kind != APAPI_KIND_POWER) {
+    if (counts && !slot->accumulates && slot->kind != APAPI_KIND_POWER) {
         return apapi_fail(err, EINVAL, "%.100s is a gauge: it has no total", what->event);
     }
     if (what->mode == APAPI_OVERFLOW_ABOVE && !any_sign && what->hysteresis >= what->threshold) {
         return apapi_fail(err, EINVAL, "%.100s: hysteresis must be less than the threshold",
                           what->event);
     }
-    if (what->threshold < step && event->accumulates) {
+    if (what->threshold < slot->step) {
         return apapi_fail(err, ERANGE, "%.100s: the threshold %g %s is below its resolution, %g %s",
-                          what->event, what->threshold, unit, step, unit);
+                          what->event, what->threshold, slot->unit, slot->step, slot->unit);
     }
     return 0;
 }
@@ -159,29 +510,22 @@ static int overflow_prepare(struct sampling *sampling, const struct apapi_overfl
 {
     struct overflow_search search = {
         .name = what->event,
-        .event = {.kind = APAPI_KIND_ENERGY, .accumulates = true, .scale = 1, .unit = "J"}};
+        .event = {.kind = APAPI_KIND_ENERGY, .accumulates = true, .unit = "J"}};
     bool counts = limit_counts(what->mode);
 
-    memset(slot, 0, sizeof *slot);
-    slot->state = OVERFLOW_SET;
-    slot->target.counts = counts;
-    slot->what = *what;
-    slot->what.event = slot->what.unit = NULL;
+    *slot = (struct overflow_slot){.state = OVERFLOW_SET, .target.counts = counts, .what = *what};
     strncpy(slot->event, what->event, sizeof slot->event - 1);
-    if (overflow_is_cpu(what)) {
-        slot->target.subject = OVERFLOW_CPU;
-        return overflow_cpu_check(what, err);
+    if (what->mode & (APAPI_OVERFLOW_HARDWARE | APAPI_OVERFLOW_SOFTWARE)) {
+        return overflow_cpu_prepare(&sampling->common.overflows, what, slot, err);
     }
     if (overflow_check_words(what, err) || overflow_find(sampling, &search, slot, err)) {
         return -1;
     }
     overflow_unit(counts, &search.event, slot->unit, sizeof slot->unit);
-    slot->scale = counts && search.event.accumulates ? search.event.scale : 1;
-    slot->limit = (struct limit_state){.mode = (enum apapi_overflow_mode)what->mode,
-                                       .level = limit_level(what->threshold, slot->scale),
-                                       .hold_ns = what->hold_ns,
-                                       .hysteresis = what->hysteresis};
-    return overflow_check(what, &search, slot->unit, err);
+    slot->kind = search.event.kind;
+    slot->accumulates = search.event.accumulates;
+    slot->step = counts ? search.step : search.step / search.interval_s;
+    return overflow_check(what, slot, err);
 }
 
 /* --- setting ---------------------------------------------------------------------------------- */
@@ -232,6 +576,10 @@ static void overflow_watch(struct overflows *overflows, struct overflow_slot *sl
         *found = (struct overflow_watch){.target = *target};
     }
     slot->watch = found;
+    slot->limit = (struct limit_state){.mode = (enum apapi_overflow_mode)slot->what.mode,
+                                       .level = slot->what.threshold,
+                                       .hold_ns = slot->what.hold_ns,
+                                       .hysteresis = slot->what.hysteresis};
     limit_join(&found->limits, &slot->limit);
 }
 
@@ -261,7 +609,9 @@ static int overflow_reserve(struct overflows *overflows, const struct overflow_s
             apapi_fail(err, EAGAIN, "%.100s: no thread can be started for handlers", slot->event);
     } else {
         overflows->slots[number] = *slot;
-        if (slot->target.subject != OVERFLOW_CPU) {
+        overflows->slots[number].what.event = overflows->slots[number].event;
+        overflows->slots[number].what.unit = NULL;
+        if (!slot->cpu) {
             overflow_watch(overflows, &overflows->slots[number]);
         }
     }
@@ -282,18 +632,18 @@ int overflow_add(struct sampling *sampling, const struct apapi_overflow *what,
     if (overflow_prepare(sampling, what, &slot, err)) {
         return -1;
     }
-    if (slot.target.subject == OVERFLOW_CPU) {
-        number = overflow_reserve(overflows, &slot, err);
-        return number < 0 || overflow_cpu_begin(overflows, number, what, err) ? -1 : number;
-    }
-    if (atomic_fetch_add(&overflows->active, 1) == 0) {
+    if (!slot.cpu && atomic_fetch_add(&overflows->active, 1) == 0) {
         overflow_catch_up(sampling);
     }
     number = overflow_reserve(overflows, &slot, err);
-    if (number < 0) {
+    if (number >= 0) {
+        return slot.cpu ? overflow_cpu_begin(overflows, number, err) : number;
+    }
+    if (!slot.cpu) {
         atomic_fetch_sub(&overflows->active, 1);
     }
-    return number;
+    free(slot.cpu);
+    return -1;
 }
 
 /* With the mutex. @return NULL: there is no such threshold. */
@@ -309,36 +659,29 @@ int overflow_change(struct sampling *sampling, int number, double threshold,
                     struct apapi_error *err)
 {
     struct overflows *overflows = &sampling->common.overflows;
-    struct overflow_slot *slot, old, changed;
+    struct overflow_slot *slot;
+    struct apapi_overflow what;
+    int result;
 
     pthread_mutex_lock(&overflows->mutex);
     slot = overflow_slot(overflows, number);
-    if (slot) {
-        old = *slot;
-    }
-    pthread_mutex_unlock(&overflows->mutex);
     if (!slot) {
-        return apapi_fail(err, EINVAL, "there is no threshold %d", number);
+        result = apapi_fail(err, EINVAL, "there is no threshold %d", number);
+    } else if (slot->cpu) {
+        result = apapi_fail(err, ENOTSUP, "%.100s: PAPI counts it: remove it and set it again",
+                            slot->event);
+    } else {
+        what = slot->what;
+        what.threshold = threshold;
+        result = overflow_check_words(&what, err) || overflow_check(&what, slot, err) ? -1 : 0;
     }
-    if (old.target.subject == OVERFLOW_CPU) {
-        return apapi_fail(err, ENOTSUP, "%.100s: PAPI counts it: remove it and set it again",
-                          old.event);
-    }
-    old.what.threshold = threshold;
-    old.what.event = old.event;
-    if (overflow_prepare(sampling, &old.what, &changed, err)) {
-        return -1;
-    }
-    pthread_mutex_lock(&overflows->mutex);
-    slot = overflow_slot(overflows, number);
-    if (slot) { /* crossings before are still told */
-        changed.news = slot->news;
+    if (result == 0) { /* crossings before are still told */
         overflow_unwatch(slot);
-        *slot = changed;
+        slot->what.threshold = threshold;
         overflow_watch(overflows, slot);
     }
     pthread_mutex_unlock(&overflows->mutex);
-    return 0;
+    return result;
 }
 
 int overflow_remove(struct sampling *sampling, int number)
@@ -351,11 +694,12 @@ int overflow_remove(struct sampling *sampling, int number)
     slot = overflow_slot(overflows, number);
     if (!slot) {
         errno = EINVAL;
-    } else if (slot->target.subject == OVERFLOW_CPU && !overflow_cpu_is_mine(slot->cpu)) {
+    } else if (slot->cpu && !apapi_route_overflow->is_mine(&slot->cpu->counter)) {
         errno = EPERM;
     } else {
-        overflow_cpu_end(slot->cpu);
-        if (slot->target.subject != OVERFLOW_CPU) {
+        if (slot->cpu) {
+            apapi_route_overflow->end(&slot->cpu->counter);
+        } else {
             atomic_fetch_sub(&overflows->active, 1);
         }
         slot->state = OVERFLOW_LEAVING;

@@ -175,7 +175,6 @@ uint64_t sampling_stop(struct sampling *sampling)
         common_finish(&sampling->common, &sampling->components[i], end_ns);
         pthread_mutex_unlock(mutex);
     }
-    overflow_flush(&sampling->common.overflows, APAPI_STOP_WAIT_NS);
     return end_ns;
 }
 
@@ -217,13 +216,11 @@ void sampling_end(struct sampling *sampling)
         return;
     }
     now_ns = sampling_now_ns(sampling);
-    overflow_dismiss(&sampling->common.overflows);
     sampling_for_all(sampling, worker_dismiss);
     worker_await_end(&sampling->shared, now_ns + APAPI_SHARED_WAIT_NS);
     for (size_t i = 0; i < sampling->count; i++) {
         worker_await_end(&sampling->own[i], now_ns + END_WAIT_NS);
     }
-    overflow_end(&sampling->common.overflows, now_ns + END_WAIT_NS);
     common_release(&sampling->common);
     errno = saved;
 }

@@ -264,6 +264,7 @@ int apapi_session_stop(struct apapi_session *session, struct apapi_error *err)
     pthread_mutex_lock(&session->lock);
     if (session->state == RUNNING) {
         session->stop_ns = sampling_stop(session->sampling);
+        overflow_flush(&session->sampling->common.overflows, APAPI_STOP_WAIT_NS);
         session->state = STOPPED;
         session_show_state(session, APAPI_LIVE_ENDED);
     } else {
@@ -460,6 +461,7 @@ void apapi_session_destroy(struct apapi_session *session)
         return;
     }
     apapi_session_stop(session, NULL);
+    overflow_end(&session->sampling->common.overflows);
     sampling_end(session->sampling);
     pthread_mutex_destroy(&session->lock);
     free(session);

@@ -86,22 +86,19 @@ struct apapi_source {
 
 #define SOURCE_OVERFLOW_MAX 64 /* counters of one thread */
 
-/**
- * Called in a signal, in the thread that was interrupted: only what is allowed there.
- * @param users    of the counters that have passed their thresholds, `count` of them
- * @param address  program counter
- * @param context  ucontext_t
- */
-typedef void (*source_overflow_f)(void *const users[], size_t count, void *address,
-                                  const void *context);
-
 /** An event that is counted. */
 struct source_overflow_counter {
     const char *event; /* as PAPI names it; borrowed while it counts */
     int threshold;     /* > 0 */
     bool software;     /* looked at by a timer */
-    source_overflow_f handler;
-    void *user;
+    /**
+     * Called in a signal, in the thread that was interrupted: only what is allowed there.
+     * @param counters  those that have passed their thresholds, `count` of them
+     * @param address   program counter
+     * @param context   ucontext_t
+     */
+    void (*handler)(struct source_overflow_counter *const counters[], size_t count,
+                    const void *address, const void *context);
     struct overflow_set *set; /* the source's, as the next; NULL: it does not count */
     int code;
 };

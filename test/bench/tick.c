@@ -285,6 +285,7 @@ void bench_limits(struct bench_table *table)
                   both, run_limited, run_unlimited, NULL);
     for (size_t i = 0; i < 2; i++) {
         memset(both[i].sampling->components, 0, sizeof *both[i].sampling->components);
+        overflow_end(&both[i].sampling->common.overflows);
         sampling_end(both[i].sampling);
         ticking_destroy(&both[i].ticking);
     }

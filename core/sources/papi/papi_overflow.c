@@ -29,7 +29,7 @@ static const struct papi_library *papi;
 static void interrupt(int set, void *address, long long vector, void *context)
 {
     struct overflow_set *of = mine;
-    void *users[SOURCE_OVERFLOW_MAX];
+    struct source_overflow_counter *passed[SOURCE_OVERFLOW_MAX];
     int indices[SOURCE_OVERFLOW_MAX], count = SOURCE_OVERFLOW_MAX;
     size_t found = 0;
 
@@ -39,11 +39,11 @@ static void interrupt(int set, void *address, long long vector, void *context)
     }
     for (int i = 0; i < count; i++) {
         if (indices[i] >= 0 && (size_t)indices[i] < of->count) {
-            users[found++] = of->counters[indices[i]]->user;
+            passed[found++] = of->counters[indices[i]];
         }
     }
     if (found > 0) {
-        of->counters[0]->handler(users, found, address, context);
+        passed[0]->handler(passed, found, address, context);
     }
 }
 
@@ -51,23 +51,12 @@ static void interrupt(int set, void *address, long long vector, void *context)
 
 static int overflow_errno(int code)
 {
-    switch (code) {
-    case PAPI_ENOEVNT:
-    case PAPI_ENOTPRESET:
-        return ENOENT;
-    case PAPI_EISRUN:
-    case PAPI_ECNFLCT:
-        return EBUSY;
-    case PAPI_ENOMEM:
-        return ENOMEM;
-    case PAPI_EINVAL:
-        return EINVAL;
-    case PAPI_ENOSUPP:
-    case PAPI_ECMP:
-        return ENOTSUP;
-    default:
-        return EIO;
-    }
+    return code == PAPI_ENOEVNT || code == PAPI_ENOTPRESET ? ENOENT
+           : code == PAPI_EISRUN || code == PAPI_ECNFLCT   ? EBUSY
+           : code == PAPI_ENOMEM                           ? ENOMEM
+           : code == PAPI_EINVAL                           ? EINVAL
+           : code == PAPI_ENOSUPP || code == PAPI_ECMP     ? ENOTSUP
+                                                           : EIO;
 }
 
 static int drop_set(void *context)
