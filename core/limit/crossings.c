@@ -39,8 +39,7 @@ struct order {
         ORDER_END      /* no task runs any more */
     } kind;
     pid_t pid;
-    uint64_t number;                /* of the crossing in this run, for the answer */
-    size_t limit;                   /* in the list, where it may be younger than the actor */
+    struct order_answer answer;     /* to begin with; its limit may be younger than the actor */
     struct apapi_crossing crossing; /* without `action` and `result` */
     unsigned actions;
     int signal; /* of LIMIT_SIGNAL */
@@ -303,14 +302,9 @@ static void reap(bool killed)
 
 /* --- acting ----------------------------------------------------------------------------------- */
 
-static struct order_answer answer_to(const struct order *order)
-{
-    return (struct order_answer){.number = order->number, .limit = order->limit};
-}
-
 static void act_start(const struct order *order, enum job_kind kind, const char *text)
 {
-    struct job job = {.kind = kind, .answer = answer_to(order)};
+    struct job job = {.kind = kind, .answer = order->answer};
     const char *name = kind == JOB_PRINT ? "log: " : kind == JOB_EXEC ? "exec: " : "";
     struct crossed_variables variables;
     struct job_launch launch = {.tasks = &loop.processes,
@@ -320,8 +314,8 @@ static void act_start(const struct order *order, enum job_kind kind, const char 
 
     job.answer.ran = kind >= JOB_RUN;
     if (kind < JOB_RUN) {
-        crossed_variables(&loop.limits->limits[order->limit], &order->crossing, loop.config->node,
-                          &variables);
+        crossed_variables(&loop.limits->limits[order->answer.limit], &order->crossing,
+                          loop.config->node, &variables);
         launch.variables = variables.list;
     }
     if (job_start(&job, &launch) == 0) {
@@ -343,7 +337,7 @@ static void act_log(const struct order *order)
     if (loop.config->line_fd < 0) {
         act_start(order, JOB_PRINT, line);
     } else if (write_all(loop.config->line_fd, line, strlen(line))) {
-        send_answer(answer_to(order), "log: %s", strerror(errno));
+        send_answer(order->answer, "log: %s", strerror(errno));
     }
 }
 
@@ -384,7 +378,7 @@ static void act_on_tasks(const struct order *order, bool whole_step)
     struct processes *tasks = &loop.processes;
 
     if (order->actions & LIMIT_SIGNAL) {
-        answer_reached(answer_to(order), limit_signal_name(order->signal),
+        answer_reached(order->answer, limit_signal_name(order->signal),
                        whole_step ? processes_signal_all(tasks, order->signal, jobs_own)
                                   : processes_signal(tasks, order->signal));
     }
@@ -392,19 +386,19 @@ static void act_on_tasks(const struct order *order, bool whole_step)
         loop.terminated = true;
         loop.kill_at_ns = clock_monotonic_ns() + loop.config->kill_wait_ns;
         loop.terminating = *order;
-        answer_reached(answer_to(order), "TERM", processes_signal_all(tasks, SIGTERM, jobs_own));
+        answer_reached(order->answer, "TERM", processes_signal_all(tasks, SIGTERM, jobs_own));
     }
 }
 
 /* Actions that may wait come last. Whatever happens at a job's budget, there is a line. */
 static void act(const struct order *order)
 {
-    const struct limit *limit = &loop.limits->limits[order->limit];
+    const struct limit *limit = &loop.limits->limits[order->answer.limit];
 
     if (order->reach.job) {
         act_on_steps(order);
     }
-    if (order->limit >= loop.limits->count) {
+    if (order->answer.limit >= loop.limits->count) {
         return;
     }
     if (limit->scope == LIMIT_NODE) {
@@ -447,7 +441,7 @@ static void act_kill(void)
     if (order->reach.job) {
         act_cancel(order, JOB_RUN, " --signal=KILL", order->reach.steps);
     } else if ((reached = processes_signal_all(&loop.processes, SIGKILL, jobs_own)) > 0) {
-        answer_reached(answer_to(order), "KILL", reached);
+        answer_reached(order->answer, "KILL", reached);
     }
 }
 
@@ -590,7 +584,7 @@ int crossings_add_task(const struct crossings *crossings, pid_t pid)
 
 int crossings_run(const struct crossings *crossings, const char *command)
 {
-    struct order order = {.kind = ORDER_RUN, .limit = LIMITS_ROOM};
+    struct order order = {.kind = ORDER_RUN, .answer.limit = LIMITS_ROOM};
 
     snprintf(order.reach.steps, sizeof order.reach.steps, "%s", command);
     return crossings_order(crossings, &order);
@@ -661,14 +655,13 @@ static int crossings_cross(struct crossings *crossings, const struct limit *limi
                            struct apapi_crossing *crossing, const struct reach *reach)
 {
     struct order order = {.kind = ORDER_CROSSED,
-                          .limit = (size_t)(limit - crossings->limits.limits),
+                          .answer.limit = (size_t)(limit - crossings->limits.limits),
                           .actions = limit->actions,
                           .signal = limit->signal,
                           .whole_job = limit->whole_job,
                           .reach = reach ? *reach : (struct reach){.job = 0}};
     struct crossings_kept kept = {
         .asked_ns = reach && *limit_first_signal(limit) ? clock_monotonic_ns() : 0};
-    struct order_answer answer;
     int code;
 
     describe(limit, crossing->threshold);
@@ -677,7 +670,7 @@ static int crossings_cross(struct crossings *crossings, const struct limit *limi
     }
     kept.crossing = order.crossing = *crossing;
     pthread_mutex_lock(&crossings->mutex);
-    kept.number = order.number = crossings->total++;
+    kept.number = order.answer.number = crossings->total++;
     if (crossings->count == APAPI_CROSSINGS_MAX) { /* the first half stays, then come the latest */
         memmove(&crossings->kept[HALF], &crossings->kept[HALF + 1], (HALF - 1) * sizeof kept);
         crossings->count--;
@@ -689,10 +682,9 @@ static int crossings_cross(struct crossings *crossings, const struct limit *limi
         return 0;
     }
     code = errno;
-    answer = (struct order_answer){.number = order.number};
-    snprintf(answer.text, sizeof answer.text, "nothing was done: %s",
+    snprintf(order.answer.text, sizeof order.answer.text, "nothing was done: %s",
              code == EAGAIN ? "too many crossings at once" : strerror(code));
-    crossings_note(crossings, &answer);
+    crossings_note(crossings, &order.answer);
     errno = code;
     return -1;
 }
