@@ -260,11 +260,9 @@ static int table_regions(FILE *out, const struct report *report)
     }
     for (size_t i = 0; i < regions.fom_count; i++) {
         struct apapi_fom fom = regions.foms[i];
-        char text[TABLE_FOM_SIZE];
 
         fom.value /= (double)report->count;
-        table_fom_text(text, sizeof text, &fom, energy_j.mean);
-        text_wrap(out, "%s", text);
+        text_wrap(out, "%s", table_fom_text(&fom, energy_j.mean).text);
     }
     apapi_regions_clear(&regions);
     return result;

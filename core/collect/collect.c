@@ -547,7 +547,6 @@ struct collector {
     uint64_t end_ns;
     enum config_format format;
     bool verbose;
-    struct step_report step_report;
     struct step_limits limits;
 };
 
@@ -603,7 +602,7 @@ static void collect_record(struct collector *collector, const struct delivery *d
         limits_take_end(&collector->limits, delivery->node,
                         apapi_measurement_total_j(&record.measurement));
         if (step_report_needs_lines(collector->format)) {
-            step_report_keep(&collector->step_report, delivery->payload, delivery->size);
+            step_report_keep(collector->merge, delivery->payload, delivery->size);
         }
         forward_record(&collector->forward, delivery->payload, delivery->size);
     }
@@ -801,8 +800,7 @@ static int send_step_report(const struct collector *collector)
 
     if (out) {
         setvbuf(out, buffer, _IOFBF, sizeof buffer);
-        result = step_report_write(&collector->step_report, collector->format, &head,
-                                   collector->merge, out);
+        result = step_report_write(collector->merge, collector->format, &head, out);
         result = ferror(out) ? -1 : result;
         result = fclose(out) == EOF ? -1 : result;
     }
@@ -850,7 +848,6 @@ static int collect_run(void)
     if (!collector.alone) {
         result = send_report(&collector);
     }
-    step_report_clear(&collector.step_report);
     receiver_close(&collector.receiver);
     free(collector.nodelist);
     apapi_merge_destroy(collector.merge);

@@ -60,41 +60,29 @@ void table_put_brief(uint64_t window_ns, FILE *out)
 }
 
 /* One scale for a column, so that it can be added up by eye; a value that would lose its digits
- * there has its own prefix. */
-static void table_rows_format_column(struct table_rows *rows, size_t column)
+ * there has its own prefix. @param most  of the column */
+static struct units_text row_cell(const struct table_row *row, size_t column, double most)
 {
-    struct units_scale common;
-    double most = 0;
+    const struct units_scale common = units_scale(most);
+    struct units_scale scale = common;
+    double value = row->values[column];
+    struct units_text text = {""};
 
-    for (size_t i = 0; i < rows->count; i++) {
-        if (column < rows->rows[i].columns) {
-            most = fmax(most, fabs(rows->rows[i].values[column]));
-        }
+    if (column >= row->columns) {
+        return text;
     }
-    common = units_scale(most);
-    for (size_t i = 0; i < rows->count; i++) {
-        double value = rows->rows[i].values[column];
-        char *cell = rows->cells[i][column];
-        struct units_scale scale = common;
-
-        if (column >= rows->rows[i].columns) {
-            continue;
-        }
-        if (isnan(value)) {
-            snprintf(cell, ROW_CELL_SIZE, "-");
-            continue;
-        }
-        if (value != 0 && fabs(value) < most / 100) {
-            scale = units_scale(value);
-            scale.decimals = common.decimals;
-        }
-        units_keep_known(&scale, value, fabs(value) * rows->rows[i].uncertainty);
-        snprintf(cell, ROW_CELL_SIZE, "%s %*s%s", units_number(value, &scale).text,
-                 (int)strlen(common.prefix), scale.prefix, column == ROW_ENERGY ? "J" : "W");
+    if (value != 0 && fabs(value) < most / 100) {
+        scale = units_scale(value);
+        scale.decimals = common.decimals;
     }
+    units_keep_known(&scale, value, fabs(value) * row->uncertainty);
+    snprintf(text.text, sizeof text, isnan(value) ? "-" : "%s %*s%s",
+             units_number(value, &scale).text, (int)strlen(common.prefix), scale.prefix,
+             column == ROW_ENERGY ? "J" : "W");
+    return text;
 }
 
-int table_rows_put(struct table_rows *rows, FILE *out)
+int table_rows_put(const struct table_rows *rows, FILE *out)
 {
     struct table_column columns[] = {{.title = "domain", .width = 7}, /* "package" */
                                      {.title = "energy", .form = TABLE_RIGHT, .gap = 3},
@@ -104,19 +92,29 @@ int table_rows_put(struct table_rows *rows, FILE *out)
                                      {.title = "max", .form = TABLE_RIGHT, .gap = 3},
                                      {.title = "p95", .form = TABLE_RIGHT, .gap = 3}};
     struct table table = table_begin(columns, COUNT_OF(columns), TABLE_FOR_PEOPLE, true, out);
+    double most[ROW_COLUMNS] = {0};
 
     table.width = 0;
     for (size_t column = 0; column < rows->columns; column++) {
-        table_rows_format_column(rows, column);
         columns[column + (column == ROW_ENERGY ? 1 : 2)].width = rows->least_width[column];
+        for (size_t i = 0; i < rows->count; i++) {
+            const struct table_row *row = &rows->rows[i];
+
+            most[column] = column < row->columns ? fmax(most[column], fabs(row->values[column]))
+                                                 : most[column];
+        }
     }
     for (size_t i = 0; i < rows->count; i++) {
+        const struct table_row *row = &rows->rows[i];
+
         table_put(&table,
-                  (struct table_cell[]){
-                      CELL_TEXT(rows->rows[i].label), CELL_TEXT(rows->cells[i][ROW_ENERGY]),
-                      CELL_TEXT(units_share(rows->rows[i].uncertainty).text),
-                      CELL_TEXT(rows->cells[i][ROW_MEAN]), CELL_TEXT(rows->cells[i][ROW_MIN]),
-                      CELL_TEXT(rows->cells[i][ROW_MAX]), CELL_TEXT(rows->cells[i][ROW_P95])});
+                  (struct table_cell[]){CELL_TEXT(row->label),
+                                        CELL_TEXT(row_cell(row, ROW_ENERGY, most[ROW_ENERGY]).text),
+                                        CELL_TEXT(units_share(row->uncertainty).text),
+                                        CELL_TEXT(row_cell(row, ROW_MEAN, most[ROW_MEAN]).text),
+                                        CELL_TEXT(row_cell(row, ROW_MIN, most[ROW_MIN]).text),
+                                        CELL_TEXT(row_cell(row, ROW_MAX, most[ROW_MAX]).text),
+                                        CELL_TEXT(row_cell(row, ROW_P95, most[ROW_P95]).text)});
     }
     return table_end(&table, NULL);
 }

@@ -14,8 +14,6 @@
 
 enum row_column { ROW_ENERGY, ROW_MEAN, ROW_MIN, ROW_MAX, ROW_P95, ROW_COLUMNS };
 
-#define ROW_CELL_SIZE (UNITS_SIZE + 8)
-
 struct table_row {
     char label[48];
     double uncertainty; /* of all its values, as a share; NaN: not known */
@@ -31,7 +29,6 @@ struct table_rows {
     size_t count;
     size_t columns; /* of all domains; the total may have fewer */
     size_t least_width[ROW_COLUMNS];
-    char cells[APAPI_DOMAINS + 1][ROW_COLUMNS][ROW_CELL_SIZE];
 };
 
 /**
@@ -51,7 +48,7 @@ void table_put_brief(uint64_t window_ns, FILE *out);
  * Print a line of titles and a line for each row, with the digits that are known. Nothing without
  * rows. 0; -1: out of memory.
  */
-int table_rows_put(struct table_rows *rows, FILE *out);
+int table_rows_put(const struct table_rows *rows, FILE *out);
 
 /**
  * Say below the rows which part of the time the energies are of, and the estimates of the rest.

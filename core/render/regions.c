@@ -15,7 +15,6 @@
 #define LABEL_TAIL 18
 #define LABEL_LEAST 7 /* "package" above it */
 #define CELL_WIDTH 12
-#define AMOUNT_SIZE (UNITS_SIZE + APAPI_FOM_UNIT_SIZE)
 #define SMALL_J 1e-6  /* below it how many of a thing there are in 1 J is shown */
 #define WHOLE_MAX 1e7 /* whole numbers below are not rounded */
 
@@ -59,32 +58,36 @@ static void table_regions_put_row(const struct table *table,
                                            CELL_TEXT(apapi_region_method_name(region->method))});
 }
 
+struct amount {
+    char text[UNITS_SIZE + APAPI_FOM_UNIT_SIZE];
+};
+
 /* "50 iterations", "1.250 Gcells" */
-static void table_regions_amount(char *text, size_t size, double value, const char *unit)
+static struct amount table_regions_amount(double value, const char *unit)
 {
     struct units_scale scale = units_scale(value);
+    struct amount text;
 
     if (value == round(value) && fabs(value) < WHOLE_MAX) {
         scale = (struct units_scale){1, "", 0};
     }
-    snprintf(text, size, "%s%s%s%s", units_number(value, &scale).text,
+    snprintf(text.text, sizeof text, "%s%s%s%s", units_number(value, &scale).text,
              *scale.prefix || *unit ? " " : "", scale.prefix, unit);
+    return text;
 }
 
-void table_fom_text(char *text, size_t size, const struct apapi_fom *fom, double energy_j)
+struct fom_text table_fom_text(const struct apapi_fom *fom, double energy_j)
 {
-    char value[AMOUNT_SIZE], each[AMOUNT_SIZE];
     double each_j = fom->value > 0 ? energy_j / fom->value : (double)NAN;
+    bool small = each_j < SMALL_J, named = strcmp(fom->name, fom->unit) != 0;
+    struct fom_text text;
 
-    table_regions_amount(value, sizeof value, fom->value, fom->unit);
-    if (each_j < SMALL_J) {
-        table_regions_amount(each, sizeof each, 1 / each_j, fom->unit);
-    } else {
-        strcpy(each, units_quantity(each_j, "J").text);
-    }
-    snprintf(text, size, "%s%s%s, %s %s", strcmp(fom->name, fom->unit) ? fom->name : "",
-             strcmp(fom->name, fom->unit) ? " " : "", value, each,
-             each_j < SMALL_J ? "per J" : "each");
+    snprintf(text.text, sizeof text, "%s%s%s, %s %s", named ? fom->name : "", named ? " " : "",
+             table_regions_amount(fom->value, fom->unit).text,
+             small ? table_regions_amount(1 / each_j, fom->unit).text
+                   : units_quantity(each_j, "J").text,
+             small ? "per J" : "each");
+    return text;
 }
 
 int table_put_regions(const struct apapi_regions *regions, double energy_j, const char *step,
@@ -92,7 +95,6 @@ int table_put_regions(const struct apapi_regions *regions, double energy_j, cons
 {
     struct table table = table_begin(columns, COUNT_OF(columns), TABLE_FOR_PEOPLE, true, out);
     size_t named = 0, shown = 0, more;
-    char text[TABLE_FOM_SIZE];
 
     table.width = 0;
     for (; named < regions->count && regions->list[named].kind == APAPI_REGION_NAMED; named++) {
@@ -110,8 +112,7 @@ int table_put_regions(const struct apapi_regions *regions, double energy_j, cons
                   step ? ": apapi regions " : "", step ? step : "");
     }
     for (size_t i = 0; i < regions->fom_count; i++) {
-        table_fom_text(text, sizeof text, &regions->foms[i], energy_j);
-        text_wrap(out, "%s", text);
+        text_wrap(out, "%s", table_fom_text(&regions->foms[i], energy_j).text);
     }
     return 0;
 }

@@ -13,10 +13,10 @@ const char *table_region_label(const struct apapi_region_result *region);
 /** @return that of the domains that add up [J]; NaN: none of them is known. */
 double table_region_uncertainty_j(const struct apapi_region_result *region);
 
-#define TABLE_FOM_SIZE 256
-
 /** "iterations 50, 2.000 J each". @param energy_j  of all; NaN: not known */
-void table_fom_text(char *text, size_t size, const struct apapi_fom *fom, double energy_j);
+struct fom_text {
+    char text[256];
+} table_fom_text(const struct apapi_fom *fom, double energy_j);
 
 /**
  * Print those with the highest energy, what else there is in a line, and the figures of merit.

@@ -10,20 +10,11 @@
 #include "base/json.h"
 #include "record/record.h"
 #include "render/csv.h"
+#include "sum/merge.h"
 
-void step_report_keep(void *context, const char *line, size_t size)
+void step_report_keep(struct apapi_merge *merge, const char *line, size_t size)
 {
-    struct step_report *report = context;
-
-    if (namelist_add_part(&report->lines, line, size)) {
-        report->error = ENOMEM;
-    }
-}
-
-void step_report_clear(struct step_report *report)
-{
-    namelist_free(&report->lines);
-    *report = (struct step_report){0};
+    merge->no_memory |= namelist_add_part(&merge->lines, line, size) != 0;
 }
 
 /* The output in progress. */
@@ -81,12 +72,11 @@ static void put_absent(const char *node, const char *reason, void *context)
     }
 }
 
-static void put_records(const struct step_report *report, const struct apapi_merge *merge,
-                        struct writing *writing)
+static void put_records(const struct apapi_merge *merge, struct writing *writing)
 {
     fputs(writing->csv ? "step,node," CSV_COLUMNS : "[", writing->out);
-    for (size_t i = 0; i < report->lines.count; i++) {
-        const char *line = report->lines.names[i];
+    for (size_t i = 0; i < merge->lines.count; i++) {
+        const char *line = merge->lines.names[i];
         struct apapi_record record;
 
         if (apapi_record_decode(line, strlen(line), &record, NULL)) {
@@ -114,6 +104,9 @@ int step_report_add(struct apapi_merge *merge, const char *line)
     }
     result = apapi_merge_add(merge, &record);
     apapi_record_clear(&record);
+    if (result == 0) {
+        step_report_keep(merge, line, strlen(line));
+    }
     return result;
 }
 
@@ -122,17 +115,18 @@ bool step_report_needs_lines(enum config_format format)
     return format == CONFIG_JSON || format == CONFIG_CSV;
 }
 
-int step_report_write(const struct step_report *report, enum config_format format,
-                      const struct apapi_table_head *head, const struct apapi_merge *merge,
-                      FILE *out)
+int step_report_write(const struct apapi_merge *merge, enum config_format format,
+                      const struct apapi_table_head *head, FILE *out)
 {
-    struct writing writing = {
-        .out = out, .csv = format == CONFIG_CSV, .step = head->step, .error = report->error};
+    struct writing writing = {.out = out,
+                              .csv = format == CONFIG_CSV,
+                              .step = head->step,
+                              .error = merge->no_memory ? ENOMEM : 0};
     bool table = format == CONFIG_TABLE;
     char *text;
 
     if (step_report_needs_lines(format)) {
-        put_records(report, merge, &writing);
+        put_records(merge, &writing);
     } else if (table ? apapi_table_format(merge, head, &text, NULL)
                      : apapi_merge_encode(merge, head->step, &text, NULL)) {
         writing.error = errno;

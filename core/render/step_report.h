@@ -6,7 +6,6 @@
 #include <stdio.h>
 
 #include "apapi/record.h"
-#include "base/names.h"
 #include "config/config.h"
 
 /*
@@ -14,32 +13,23 @@
  * numbers as CSV, or the merged record, which has all of the step and little of each node.
  */
 
-/** The records of a step, as lines of JSON in order of arrival. */
-struct step_report {
-    struct namelist lines;
-    int error; /* ENOMEM: some are missing */
-};
+/** Keep the line of a record, in order of arrival. */
+void step_report_keep(struct apapi_merge *merge, const char *line, size_t size);
 
-/** Keep a record's line; `context` is a struct step_report. A callback of struct receiver. */
-void step_report_keep(void *context, const char *line, size_t size);
-
-/** Add the record of a line. @return 0; -1 with errno of decoding and apapi_merge_add(). */
+/** Add the record of a line, and keep the line. @return 0; -1 with errno of decoding and
+ * apapi_merge_add(). */
 int step_report_add(struct apapi_merge *merge, const char *line);
 
-/** @return whether the format needs step_report_keep() for each record. */
+/** @return whether the format needs the line of each record. */
 bool step_report_needs_lines(enum config_format format);
 
 /**
  * Write the report. Nodes without a record come last, with the reason.
  * @param head   of the table; the other formats have its `step`
- * @param merge  of all records; knows the nodes without one
+ * @param merge  of all records, with their lines; knows the nodes without one
  * @return 0; -1 with errno ENOMEM.
  */
-int step_report_write(const struct step_report *report, enum config_format format,
-                      const struct apapi_table_head *head, const struct apapi_merge *merge,
-                      FILE *out);
-
-/** Free what it owns. */
-void step_report_clear(struct step_report *report);
+int step_report_write(const struct apapi_merge *merge, enum config_format format,
+                      const struct apapi_table_head *head, FILE *out);
 
 #endif

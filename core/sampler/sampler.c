@@ -122,17 +122,15 @@ static char *step_tables_one(const struct step *step, const struct apapi_record 
                                           .elapsed_s = NAN,
                                           .verbose = packet_is_verbose(step->rules)};
     struct apapi_merge *merge = apapi_merge_create();
-    struct step_report step_report = {0};
     size_t size;
     FILE *out = merge && apapi_merge_add(merge, record) == 0 ? open_memstream(&text, &size) : NULL;
     int result = -1;
 
     snprintf(name, sizeof name, "%u.%s", record->id.job, record->id.step);
-    step_report_keep(&step_report, line, strlen(line));
     if (out) {
-        result = step_report_write(&step_report, step->format, &head, merge, out);
+        step_report_keep(merge, line, strlen(line));
+        result = step_report_write(merge, step->format, &head, out);
     }
-    step_report_clear(&step_report);
     apapi_merge_destroy(merge);
     return text_of_stream(out, &text, result);
 }

@@ -53,16 +53,13 @@ void crossing_text(const struct apapi_record *record, size_t index, char *text, 
     const struct apapi_crossing *last = &record->crossing[index];
     char value[UNITS_SIZE], times[128] = "";
 
-    if (*last->unit) {
-        strcpy(value, units_quantity(last->value, last->unit).text);
-    } else {
-        snprintf(value, sizeof value, "%.6g", last->value);
-    }
+    snprintf(value, sizeof value, "%.6g", last->value);
     if (last->count > 1) {
         snprintf(times, sizeof times, "%" PRIu64 " times, first at %s, last ", last->count,
                  crossing_time(record, crossing_first(record, index)).text);
     }
-    snprintf(text, size, "%sat %s with %s%s%s", times, crossing_time(record, index).text, value,
+    snprintf(text, size, "%sat %s with %s%s%s", times, crossing_time(record, index).text,
+             *last->unit ? units_quantity(last->value, last->unit).text : value,
              *last->action || *last->result ? "; " : "",
              *last->result ? last->result : last->action);
 }
@@ -71,14 +68,13 @@ void crossing_text(const struct apapi_record *record, size_t index, char *text, 
 
 void job_id_text(const struct apapi_identity *id, char *text, size_t size)
 {
+    *text = '\0';
     if (id->array_job != APAPI_UNKNOWN && id->array_task != APAPI_UNKNOWN) {
         snprintf(text, size, "%u_%u", id->array_job, id->array_task);
     } else if (id->het_job != APAPI_UNKNOWN && id->het_offset != APAPI_UNKNOWN) {
         snprintf(text, size, "%u+%u", id->het_job, id->het_offset);
     } else if (id->job != APAPI_UNKNOWN) {
         snprintf(text, size, "%u", id->job);
-    } else {
-        snprintf(text, size, "%s", "");
     }
 }
 

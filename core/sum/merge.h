@@ -114,6 +114,7 @@ struct merge_domain_sum {
 
 struct apapi_merge {
     struct sum_store store; /* without curves */
+    struct namelist lines;  /* of records, as their reader keeps them */
     struct merge_nodes nodes;
     struct apapi_identity id;   /* what all records agree on; tasks, cores and gpus are sums */
     struct apapi_ending ending; /* of all tasks; unknown if one node's is unknown */

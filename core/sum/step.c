@@ -693,6 +693,7 @@ void apapi_merge_destroy(struct apapi_merge *merge)
         free(merge->notes[i].names);
     }
     sum_free(&merge->store);
+    namelist_free(&merge->lines);
     pool_free(&merge->component_rows.keys);
     pool_free(&merge->event_rows.keys);
     pool_free(&merge->crossing_rows.keys);

@@ -170,11 +170,9 @@ static void print_foms(const struct options *options, size_t step)
     const struct apapi_regions *regions = &options->regions[step];
 
     for (size_t i = 0; i < regions->fom_count; i++) {
-        char text[TABLE_FOM_SIZE];
-
-        table_fom_text(text, sizeof text, &regions->foms[i], step_j(options, step));
         text_wrap(stdout, names_steps(options) ? "step %s: %s" : "%s%s",
-                  names_steps(options) ? options->show.steps[step].step : "", text);
+                  names_steps(options) ? options->show.steps[step].step : "",
+                  table_fom_text(&regions->foms[i], step_j(options, step)).text);
     }
 }
 

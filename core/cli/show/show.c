@@ -312,8 +312,8 @@ struct merging {
     enum config_format format;
     struct apapi_identity first; /* of the first record: its step is the one */
     char other[64];              /* another step that has a record; "": none */
-    struct step_report report;   /* its records */
-    struct sum_store store;      /* when they ran */
+    struct namelist lines;       /* its records */
+    struct sum_store store;      /* when they ran; marked: it counts */
     struct apapi_merge *merge;
 };
 
@@ -324,7 +324,7 @@ static int step_take(const struct apapi_record *record, const char *line, size_t
     const struct apapi_identity *id = &record->id;
     struct apapi_identity *first = &merging->first;
 
-    if (merging->report.lines.count == 0) {
+    if (merging->lines.count == 0) {
         *first = *id;
     } else if (id->job != first->job || strcmp(id->step, first->step) != 0) {
         if (!*merging->other) {
@@ -334,8 +334,7 @@ static int step_take(const struct apapi_record *record, const char *line, size_t
     } else if (!*first->name) {
         memcpy(first->name, id->name, sizeof first->name);
     }
-    step_report_keep(&merging->report, line, size);
-    if (merging->report.error || sum_add(&merging->store, record, NULL)) {
+    if (namelist_add_part(&merging->lines, line, size) || sum_add(&merging->store, record, NULL)) {
         return -1;
     }
     merging->store.pieces[merging->store.piece_count - 1].digest = record_digest(line, size);
@@ -362,13 +361,10 @@ static int choose_latest(struct merging *merging, struct sum_entries *entries)
         }
     }
     entries->count = kept;
+    for (size_t i = 0; i < kept; i++) {
+        merging->store.pieces[entries->list[i].piece - merging->store.pieces].mark = true;
+    }
     return 0;
-}
-
-static int by_arrival(const void *left, const void *right)
-{
-    return COMPARE(((const struct sum_entry *)left)->piece,
-                   ((const struct sum_entry *)right)->piece);
 }
 
 /* If no list of nodes is given, that of the records is used. */
@@ -382,33 +378,26 @@ static int expect_missing(const struct sum_gap *gap, void *merge)
     return result;
 }
 
-/* Add up the records that count, and forget the others. */
+/* Add up the records that count, in order of arrival. */
 static int merge_latest(struct merging *merging)
 {
     const struct query *query = merging->query;
     const struct sum_gap_visitor gaps = {NULL, true, expect_missing, merging->merge};
     struct sum_entries entries = {NULL, 0};
-    struct step_report kept = {0};
     int result = choose_latest(merging, &entries);
 
-    if (result == 0) {
-        qsort(entries.list, entries.count, sizeof *entries.list, by_arrival);
-    }
-    for (size_t i = 0; i < entries.count && result == 0; i++) {
-        const char *line =
-            merging->report.lines.names[entries.list[i].piece - merging->store.pieces];
-
-        step_report_keep(&kept, line, strlen(line));
-        result = step_report_add(merging->merge, line);
+    for (size_t i = 0; i < merging->lines.count && result == 0; i++) {
+        if (merging->store.pieces[i].mark) {
+            result = step_report_add(merging->merge, merging->lines.names[i]);
+        }
     }
     if (result == 0) {
         result = query->nodes ? apapi_merge_expect(merging->merge, query->nodes)
                               : sum_each_gap(&merging->store, &entries, &gaps);
     }
     free(entries.list);
-    step_report_clear(&merging->report);
-    merging->report = kept;
-    return result || kept.error ? -1 : 0;
+    namelist_free(&merging->lines);
+    return result ? -1 : 0;
 }
 
 static int step_write(const struct merging *merging, enum config_format format)
@@ -423,7 +412,7 @@ static int step_write(const struct merging *merging, enum config_format format)
                                           .verbose = merging->query->verbose};
 
     snprintf(step, sizeof step, "%u.%s", merging->first.job, merging->first.step);
-    return step_report_write(&merging->report, format, &head, merging->merge, stdout);
+    return step_report_write(merging->merge, format, &head, stdout);
 }
 
 static int step_print(struct merging *merging)
@@ -435,7 +424,7 @@ static int step_print(struct merging *merging)
                             "records of several steps: %u.%s, %s; select one with -j",
                             merging->first.job, merging->first.step, merging->other);
     }
-    if (merging->report.lines.count == 0) {
+    if (merging->lines.count == 0) {
         return command_fail(query->command, query->jobs ? "no record of this job in the files"
                                                         : "no record in the files");
     }
@@ -456,7 +445,7 @@ static int show_step(struct query *query, enum config_format format)
                                : command_fail(query->command, "no memory");
 
     status = status ? status : step_print(&merging);
-    step_report_clear(&merging.report);
+    namelist_free(&merging.lines);
     sum_free(&merging.store);
     apapi_merge_destroy(merging.merge);
     return status;

@@ -118,7 +118,6 @@ int top_add(struct top_view *view, const struct apapi_live_page *page)
     uint32_t state = apapi_live_state(page); /* it is read first: it promises the rest */
     uint32_t events = apapi_live_event_count(page);
     struct top_step *step;
-    char job[32];
 
     if (array_add(&view->steps, view->count, &view->room, sizeof *view->steps)) {
         return -1;
@@ -128,8 +127,7 @@ int top_add(struct top_view *view, const struct apapi_live_page *page)
                                                                  : APAPI_LIVE_STARTING,
                               .elapsed_s = NAN};
     copy_identity(head, &step->id);
-    job_id_text(&step->id, job, sizeof job);
-    snprintf(step->name, sizeof step->name, "%s.%s", job, step->id.step);
+    step_id_text(&step->id, step->name, sizeof step->name);
     if (step->state != APAPI_LIVE_STARTING) {
         step->start_unix_ns = head->start_unix_ns;
         step->elapsed_s = seconds_between(
