@@ -27,6 +27,7 @@ struct job_table {
     struct apapi_job_total total;
     size_t nodes;            /* of the job */
     struct namelist missing; /* nodes without any record; empty: none, or not known */
+    bool failed;             /* out of memory */
 };
 
 static int note_missing(void *context, const char *name)
@@ -103,7 +104,7 @@ static double job_table_measured_pct(const struct job_table *table)
         apapi_job_measured(&table->total, nodes > table->total.job_nodes ? nodes : 0));
 }
 
-static int job_table_put_domains(const struct job_table *table)
+static void job_table_put_domains(struct job_table *table)
 {
     struct table_rows rows = {.columns = ROW_MEAN + 1, .least_width = {CELL_COLUMNS, CELL_COLUMNS}};
 
@@ -112,9 +113,7 @@ static int job_table_put_domains(const struct job_table *table)
         fprintf(table->out, "  %-7s   %*s   %*s\n", "domain", CELL_COLUMNS, "energy", CELL_COLUMNS,
                 "mean");
     }
-    if (table_rows_put(&rows, table->out)) {
-        return -1;
-    }
+    table->failed |= table_rows_put(&rows, table->out) != 0;
     if (job_total_is_brief(&table->total)) {
         table_put_brief(table->total.window_ns, table->out);
     }
@@ -122,7 +121,6 @@ static int job_table_put_domains(const struct job_table *table)
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         job_table_put_partial(table, d);
     }
-    return 0;
 }
 
 static void put_measured(const struct job_table *table)
@@ -152,16 +150,13 @@ static void put_clocks(const struct job_table *table)
     }
 }
 
-/* 0; -1: out of memory */
-static int put_missing(const struct job_table *table)
+static void put_missing(struct job_table *table)
 {
     char *names = hostlist_text(&table->missing, NAMES_COLUMNS);
 
-    if (names) {
-        text_wrap(table->out, "no record of %s", names);
-    }
+    table->failed |= !names;
+    text_wrap(table->out, "no record of %s", names ? names : "");
     free(names);
-    return names ? 0 : -1;
 }
 
 /* A list of steps, of which `listed` are in the text. */
@@ -204,7 +199,7 @@ static void put_running(const struct job_table *table)
     put_listed(table, text, listed, head->running_count);
 }
 
-static int job_table_put_all(const struct job_table *table)
+static void job_table_put_all(struct job_table *table)
 {
     char job[64];
 
@@ -214,9 +209,7 @@ static int job_table_put_all(const struct job_table *table)
             text_plural(table->total.steps),
             units_duration((double)table->total.elapsed_ns / NS_PER_S).text);
     fprintf(table->out, table->total.runs > 1 ? "  in %zu runs\n" : "\n", table->total.runs);
-    if (job_table_put_domains(table)) {
-        return -1;
-    }
+    job_table_put_domains(table);
     table_put_shared(table->total.cores, table->total.node_cores, table->total.nodes, table->out);
     put_measured(table);
     put_clocks(table);
@@ -227,16 +220,14 @@ static int job_table_put_all(const struct job_table *table)
     if (table->head->running_count > 0) {
         put_running(table);
     }
-    if (table->missing.count > 0 && put_missing(table)) {
-        return -1;
-    }
-    if (table->missing.count == 0 && table->nodes > table->total.nodes) {
+    if (table->missing.count > 0) {
+        put_missing(table);
+    } else if (table->nodes > table->total.nodes) {
         fprintf(table->out, "  no record of %zu of the nodes\n", table->nodes - table->total.nodes);
     }
     if (table->total.incomplete > 0) {
         put_incomplete(table);
     }
-    return 0;
 }
 
 int apapi_job_table_format(struct apapi_job *job, const struct apapi_job_table_head *head,
@@ -249,7 +240,10 @@ int apapi_job_table_format(struct apapi_job *job, const struct apapi_job_table_h
     if (apapi_job_total(job, &table.total) == 0) {
         count_nodes(&table);
         table.out = open_memstream(&result, &size);
-        result = text_of_stream(table.out, &result, table.out ? job_table_put_all(&table) : -1);
+        if (table.out) {
+            job_table_put_all(&table);
+        }
+        result = text_of_stream(table.out, &result, table.failed ? -1 : 0);
     }
     namelist_free(&table.missing);
     if (!result) {

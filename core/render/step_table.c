@@ -24,7 +24,8 @@ struct step_table {
     FILE *out;
     const struct apapi_table_head *head;
     const struct apapi_merge *merge;
-    bool brief; /* too short for a power */
+    bool brief;  /* too short for a power */
+    bool failed; /* out of memory */
     struct merge_result sum;
 };
 
@@ -264,21 +265,18 @@ static void put_nodes_and_coverage(const struct step_table *table)
     }
 }
 
-static int table_put_domains(const struct step_table *table)
+static void table_put_domains(struct step_table *table)
 {
     struct table_rows rows = {.least_width = {8, 7, 7, 7, 7}};
 
     collect_rows(&rows, table);
     if (rows.count > 0) {
-        if (table_rows_put(&rows, table->out)) {
-            return -1;
-        }
+        table->failed |= table_rows_put(&rows, table->out) != 0;
         put_footnotes(&rows, table);
         table_put_shared(table->merge->id.cores, table->merge->id.node_cores, table->sum.recorded,
                          table->out);
     }
     put_nodes_and_coverage(table);
-    return 0;
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
@@ -319,7 +317,7 @@ static void table_put_event(const struct table *events, const struct merge_event
                                             CELL_TEXT(texts[1]), CELL_TEXT(texts[2])});
 }
 
-static int table_put_events(const struct step_table *table)
+static void table_put_events(struct step_table *table)
 {
     const struct merge_rows *rows = &table->merge->event_rows;
     struct table events =
@@ -338,14 +336,11 @@ static int table_put_events(const struct step_table *table)
             table_put_event(&events, &table->merge->events[i]);
         }
     }
-    if (table_end(&events, NULL)) {
-        return -1;
-    }
+    table->failed |= table_end(&events, NULL) != 0;
     if (lines > LINES_MAX || rows->full) {
         fprintf(table->out, "  ... and %s%zu more (see the record)\n",
                 rows->full ? "more than " : "", lines > LINES_MAX ? lines - LINES_MAX : 0);
     }
-    return 0;
 }
 
 /* --- how reliable it is ----------------------------------------------------------------------- */
@@ -410,21 +405,19 @@ static void table_put_trust(const struct step_table *table)
 #define NOTES_LISTED 10
 #define LATE_SHOWN_NS UINT64_C(10000000)
 
-static int table_notes_put_note(const struct merge_note *note, const struct step_table *table)
+static void table_notes_put_note(const struct merge_note *note, struct step_table *table)
 {
     const struct namelist nodes = {.names = note->names, .count = note->named};
     bool of_all = table->sum.expected < 2 || note->nodes == table->sum.recorded;
     char *names = hostlist_text(&nodes, NAMES_COLUMNS);
     char where[APAPI_TEXT_SIZE + 1024], others[40] = "", outages[UNITS_SIZE + 48] = "";
 
-    if (!names) {
-        return -1;
-    }
+    table->failed |= !names;
     if (note->nodes > note->named) {
         snprintf(others, sizeof others, " and %zu others", note->nodes - note->named);
     }
     snprintf(where, sizeof where, *note->subject && of_all ? "%s" : "%s%s%s%s", note->subject,
-             *note->subject ? " on " : "", names, others);
+             *note->subject ? " on " : "", names ? names : "", others);
     if (note->outages > 0) {
         snprintf(outages, sizeof outages, " for %s in %" PRIu64 " outage%s",
                  units_duration((double)note->outage_ns / 1e9).text, note->outages,
@@ -433,21 +426,20 @@ static int table_notes_put_note(const struct merge_note *note, const struct step
     text_wrap(table->out, *note->reason ? "%s%s%s%s (%s)" : "%s%s%s%s", where, *where ? ": " : "",
               note->verdict, outages, note->reason);
     free(names);
-    return 0;
 }
 
-static int table_notes_put_notes(const struct step_table *table)
+static void table_notes_put_notes(struct step_table *table)
 {
     const struct merge_rows *rows = &table->merge->note_rows;
     struct merge_note *notes = merge_notes_sorted(table->merge);
     size_t listed[MERGE_NOTE_KINDS] = {0}, left_out = 0;
-    int rc = notes ? 0 : -1;
 
-    for (size_t i = 0; i < rows->keys.count && rc == 0; i++) {
+    table->failed |= !notes;
+    for (size_t i = 0; i < rows->keys.count && notes; i++) {
         if (listed[notes[i].kind]++ >= NOTES_LISTED) {
             left_out++;
         } else {
-            rc = table_notes_put_note(&notes[i], table);
+            table_notes_put_note(&notes[i], table);
         }
     }
     if (left_out > 0) {
@@ -455,7 +447,6 @@ static int table_notes_put_notes(const struct step_table *table)
                 rows->full ? "more than " : "", left_out);
     }
     free(notes);
-    return rc;
 }
 
 static void put_late(const struct step_table *table)
@@ -535,20 +526,6 @@ static void put_possible_error(const struct step_table *table)
                 readings < SHORT_READINGS ? "short run, " : "", readings,
                 is_of_gauges(table, node_alone) ? " of a power meter" : "");
     }
-}
-
-static int table_put_notes(const struct step_table *table)
-{
-    if (table_notes_put_notes(table) < 0) {
-        return -1;
-    }
-    put_late(table);
-    table_notes_put_incidents(table);
-    put_possible_error(table);
-    if (table->head->note) {
-        text_wrap(table->out, "%s", table->head->note);
-    }
-    return 0;
 }
 
 /* --- all -------------------------------------------------------------------------------------- */
@@ -654,25 +631,28 @@ static void table_put_times(const struct step_table *table)
     fputc('\n', table->out);
 }
 
-static int table_put_all_regions(const struct step_table *table)
+static void table_put_all_regions(struct step_table *table)
 {
-    struct apapi_regions regions;
-    int result;
+    struct apapi_regions regions = {0};
 
-    if (region_sums_result(&table->merge->regions, APAPI_REGIONS_MAX, &regions) < 0) {
-        return -1;
-    }
-    result = table_put_regions(&regions, table->sum.total.energy_j, table->head->step, table->out);
+    table->failed |=
+        region_sums_result(&table->merge->regions, APAPI_REGIONS_MAX, &regions) ||
+        table_put_regions(&regions, table->sum.total.energy_j, table->head->step, table->out);
     apapi_regions_clear(&regions);
-    return result;
 }
 
-static int table_put_all(const struct step_table *table)
+static void table_put_all(struct step_table *table)
 {
     table_put_headline(table);
-    if (table_put_domains(table) || table_put_events(table) || table_put_all_regions(table) ||
-        table_put_notes(table)) {
-        return -1;
+    table_put_domains(table);
+    table_put_events(table);
+    table_put_all_regions(table);
+    table_notes_put_notes(table);
+    put_late(table);
+    table_notes_put_incidents(table);
+    put_possible_error(table);
+    if (table->head->note) {
+        text_wrap(table->out, "%s", table->head->note);
     }
     if (table->head->verbose && table->sum.recorded == 1) {
         table_put_trust(table);
@@ -681,7 +661,6 @@ static int table_put_all(const struct step_table *table)
     if (table->head->end) {
         text_wrap(table->out, "%s", table->head->end);
     }
-    return 0;
 }
 
 int apapi_table_format(const struct apapi_merge *merge, const struct apapi_table_head *head,
@@ -697,7 +676,10 @@ int apapi_table_format(const struct apapi_merge *merge, const struct apapi_table
     if (merge_work_out(merge, &table.sum) == 0) {
         table.sum.expected = head->nodes > table.sum.expected ? head->nodes : table.sum.expected;
         table.out = open_memstream(&result, &size);
-        result = text_of_stream(table.out, &result, table.out ? table_put_all(&table) : -1);
+        if (table.out) {
+            table_put_all(&table);
+        }
+        result = text_of_stream(table.out, &result, table.failed ? -1 : 0);
         free(table.sum.nodes);
     }
     if (!result) {
