@@ -199,7 +199,9 @@ static int print_table(const struct options *options)
 static void put_json_row(struct json_writer *json, const struct options *options,
                          const struct region_row *row)
 {
-    const struct apapi_region_energy *domains = row->region->domains;
+    static const struct field energy_fields[] = {
+        FIELD_OF(apapi_region_energy, "energy_j", MEASURED, false, energy_j),
+        FIELD_OF(apapi_region_energy, "uncertainty_j", ROUGH, false, uncertainty_j), FIELD_END};
     struct table_cell cells[COLUMNS];
 
     fill_cells(options, row, cells);
@@ -222,14 +224,7 @@ static void put_json_row(struct json_writer *json, const struct options *options
         }
     }
     json_begin_object(json, "domains");
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        if (!isnan(domains[d].energy_j)) {
-            json_begin_object(json, apapi_domain_name(d));
-            json_put_number(json, "energy_j", domains[d].energy_j, JSON_MEASURED);
-            json_put_number(json, "uncertainty_j", domains[d].uncertainty_j, JSON_ROUGH);
-            json_end(json);
-        }
-    }
+    energies_write(json, energy_fields, row->region->domains, sizeof *row->region->domains);
     json_end(json);
     json_end(json);
 }

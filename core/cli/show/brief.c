@@ -224,20 +224,16 @@ static void brief_put_job(const struct brief *brief)
     if (job->cores > 0) {
         printf("Cores: %" PRIu64 "\n", job->cores);
     }
-    if (isfinite(job->elapsed_s)) {
-        report_elapsed_text(text, sizeof text, job->elapsed_s);
-        put("Wall-clock time", text);
-    }
+    put("Wall-clock time",
+        isfinite(job->elapsed_s) ? report_elapsed_text(job->elapsed_s).text : "");
 }
 
 static void brief_put_energy(const struct brief *brief)
 {
     const struct sacct_job *job = &brief->job;
-    char text[UNITS_SIZE], each[UNITS_SIZE];
 
-    if (isfinite(job->energy_j)) {
-        printf("Energy: %s\n", units_energy(job->energy_j, job->uncertainty_j, false).text);
-    }
+    put("Energy",
+        isfinite(job->energy_j) ? units_energy(job->energy_j, job->uncertainty_j, false).text : "");
     if (isfinite(job->mean_w)) {
         printf("Mean power: %s", units_quantity(job->mean_w, "W").text);
         printf(job->nodes > 1 && isfinite(brief->node_w) ? ", %s a node\n" : "\n",
@@ -252,10 +248,9 @@ static void brief_put_energy(const struct brief *brief)
         putchar('\n');
     }
     if (isfinite(brief->efficiency)) {
-        report_elapsed_text(text, sizeof text, job->cpu_s);
-        report_elapsed_text(each, sizeof each, job->core_s);
-        printf("CPU utilized: %s\nCPU efficiency: %.2f %% of %s core time\n", text,
-               100 * brief->efficiency, each);
+        printf("CPU utilized: %s\nCPU efficiency: %.2f %% of %s core time\n",
+               report_elapsed_text(job->cpu_s).text, 100 * brief->efficiency,
+               report_elapsed_text(job->core_s).text);
     }
     if (isfinite(brief->gpu_share)) {
         printf("GPU efficiency: %.2f %% of %" PRIu64 " GPU%s\n", 100 * brief->gpu_share,

@@ -105,14 +105,15 @@ static void put_step(const struct table *table, const struct top_step *step,
                      const struct content *content)
 {
     const struct top_figure *total = &step->domains[TOP_TOTAL];
-    char uid[CELL_SIZE] = "-", elapsed[CELL_SIZE] = "-", energy[CELL_SIZE] = "-";
+    char uid[CELL_SIZE] = "-", energy[CELL_SIZE] = "-";
+    struct elapsed_text elapsed = {"-"};
     struct step_row row;
 
     if (step->id.uid != APAPI_UNKNOWN) {
         snprintf(uid, sizeof uid, "%u", step->id.uid);
     }
     if (!isnan(step->elapsed_s)) {
-        report_elapsed_text(elapsed, sizeof elapsed, step->elapsed_s);
+        elapsed = report_elapsed_text(step->elapsed_s);
     }
     if (!isnan(total->total)) {
         snprintf(energy, sizeof energy, "%s%s", mark_of(total),
@@ -123,7 +124,7 @@ static void put_step(const struct table *table, const struct top_step *step,
     row.cells[USER].text = *step->id.user ? step->id.user : uid;
     row.cells[NODE].text = content->nodes ? step->id.node : "";
     row.cells[STATE].text = step->state == APAPI_LIVE_RUNNING ? "" : states[step->state];
-    row.cells[ELAPSED].text = elapsed;
+    row.cells[ELAPSED].text = elapsed.text;
     row.cells[ENERGY].text = energy;
     row.cells[NAME].text = step->id.job_name;
     table_put(table, row.cells);

@@ -196,16 +196,15 @@ const char *report_field_string(const struct report_field *field, const struct r
     }
 }
 
-void report_elapsed_text(char *text, size_t size, double seconds)
+struct elapsed_text report_elapsed_text(double seconds)
 {
     long long all = (long long)seconds, day_s = all % 86400;
+    struct elapsed_text text = {""};
+    int length = all < 86400 ? 0 : snprintf(text.text, sizeof text, "%lld-", all / 86400);
 
-    if (all >= 86400) {
-        snprintf(text, size, "%lld-%02lld:%02lld:%02lld", all / 86400, day_s / 3600,
-                 day_s / 60 % 60, day_s % 60);
-    } else {
-        snprintf(text, size, "%02lld:%02lld:%02lld", day_s / 3600, day_s / 60 % 60, day_s % 60);
-    }
+    snprintf(text.text + length, sizeof text - (size_t)length, "%02lld:%02lld:%02lld", day_s / 3600,
+             day_s / 60 % 60, day_s % 60);
+    return text;
 }
 
 void report_energy_text(char *text, size_t size, double energy_j, double uncertainty_j,
@@ -242,7 +241,7 @@ static void row_fields_put_number(const struct report_field *field, const struct
         }
         break;
     case REPORT_SECONDS:
-        report_elapsed_text(text, size, value);
+        snprintf(text, size, "%s", report_elapsed_text(value).text);
         break;
     case REPORT_PERCENT: /* 100 % means that nothing is missing */
         snprintf(text, size, "%.1f %%", floor(value * 10 + 1e-6) / 10);

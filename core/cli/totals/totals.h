@@ -232,7 +232,9 @@ void report_fields_list(bool numbers_only, char *text, size_t size);
 int report_format_parse(const char *list, struct report_format *format, struct apapi_error *err);
 
 /** In sacct's form: [D-]HH:MM:SS. */
-void report_elapsed_text(char *text, size_t size, double seconds);
+struct elapsed_text {
+    char text[32];
+} report_elapsed_text(double seconds);
 
 /** "24.82 kJ", with no more digits than are known. @param uncertainty_j  NaN: unknown */
 void report_energy_text(char *text, size_t size, double energy_j, double uncertainty_j,
