@@ -141,12 +141,9 @@ static void table_domain(const struct table *table, const struct report *report,
 {
     struct part part = {.domain = domain};
     size_t count = report_spread(report, ENERGY, part).count;
-    char runs[64] = "";
 
-    if (count < report->count) {
-        snprintf(runs, sizeof runs, "in %zu of %zu runs", count, report->count);
-    }
-    table_part(table, report, part, label, runs);
+    table_part(table, report, part, label,
+               units_part(count < report->count, "in %zu of %zu runs", count, report->count).text);
 }
 
 /* @return whether there is any. */
@@ -217,16 +214,14 @@ static void table_region(const struct table *table, const struct report *report,
 {
     struct part part = {.region = region};
     size_t count = report_spread(report, ELAPSED, part).count;
-    char label[4 * REGION_LABEL_WIDTH + 1], method[80];
-    int length = snprintf(method, sizeof method, "%s", apapi_region_method_name(region->method));
+    char label[4 * REGION_LABEL_WIDTH + 1];
 
     text_shorten(label, sizeof label, table_region_label(region), REGION_LABEL_WIDTH,
                  REGION_LABEL_TAIL);
-    if (count < report->count) {
-        snprintf(method + length, sizeof method - (size_t)length, ", %zu of %zu runs", count,
-                 report->count);
-    }
-    table_part(table, report, part, label, method);
+    table_part(table, report, part, label,
+               units_part(true, count < report->count ? "%s, %zu of %zu runs" : "%s",
+                          apapi_region_method_name(region->method), count, report->count)
+                   .text);
 }
 
 /* A row for each of those with the highest energy, and figures of merit of one run, on average. */

@@ -23,13 +23,7 @@ enum { STEP_ONE = 2 };
 /* Decimals for four significant digits; -1 if the rounded number has four before the point. */
 static int decimals_of_four(double size)
 {
-    if (size < 9.9995) {
-        return 3;
-    }
-    if (size < 99.995) {
-        return 2;
-    }
-    return size < 999.95 ? 1 : -1;
+    return size < 9.9995 ? 3 : size < 99.995 ? 2 : size < 999.95 ? 1 : -1;
 }
 
 struct units_scale units_scale(double value)
@@ -74,13 +68,15 @@ void units_keep_known(struct units_scale *scale, double value, double uncertaint
     }
 }
 
-__attribute__((format(printf, 1, 2))) static struct units_text text_of(const char *format, ...)
+struct units_text units_part(bool is_there, const char *format, ...)
 {
-    struct units_text text;
+    struct units_text text = {""};
     va_list values;
 
     va_start(values, format);
-    vsnprintf(text.text, sizeof text.text, format, values);
+    if (is_there) {
+        vsnprintf(text.text, sizeof text.text, format, values);
+    }
     va_end(values);
     return text;
 }
@@ -90,8 +86,8 @@ struct units_text units_number_full(double value, const struct units_scale *scal
     double scaled = value / scale->factor, step = pow(10, -scale->decimals);
     bool rounds = scale->decimals < 0;
 
-    return text_of("%.*f", rounds ? 0 : scale->decimals,
-                   rounds ? round(scaled / step) * step : scaled);
+    return units_part(true, "%.*f", rounds ? 0 : scale->decimals,
+                      rounds ? round(scaled / step) * step : scaled);
 }
 
 struct units_text units_number(double value, const struct units_scale *scale)
@@ -99,7 +95,7 @@ struct units_text units_number(double value, const struct units_scale *scale)
     double scaled = value / scale->factor;
 
     return scale->decimals < 0 || fabs(scaled) < 1e6 ? units_number_full(value, scale)
-                                                     : text_of("%.3e", scaled);
+                                                     : units_part(true, "%.3e", scaled);
 }
 
 static bool takes_prefix(const char *unit)
@@ -118,8 +114,8 @@ static struct units_text plain_quantity(double value, const char *unit, int deci
 {
     const char *gap = *unit ? " " : "";
 
-    return fabs(value) < 1e12 ? text_of("%.*f%s%s", decimals, value, gap, unit)
-                              : text_of("%.3e%s%s", value, gap, unit);
+    return fabs(value) < 1e12 ? units_part(true, "%.*f%s%s", decimals, value, gap, unit)
+                              : units_part(true, "%.3e%s%s", value, gap, unit);
 }
 
 struct units_text units_quantity(double value, const char *unit)
@@ -132,11 +128,11 @@ struct units_text units_known_quantity(double value, double uncertainty, const c
     struct units_scale scale = units_scale(value);
 
     if (!isfinite(value)) {
-        return text_of("-");
+        return units_part(true, "-");
     }
     if (takes_prefix(unit)) {
         units_keep_known(&scale, value, uncertainty);
-        return text_of("%s %s%s", units_number(value, &scale).text, scale.prefix, unit);
+        return units_part(true, "%s %s%s", units_number(value, &scale).text, scale.prefix, unit);
     }
     return plain_quantity(value, unit, fabs(value) < 9.995 ? 2 : fabs(value) < 9999.95 ? 1 : 0);
 }
@@ -154,9 +150,8 @@ struct units_text units_share(double share)
     double pct = fmax(share * 100, LEAST_PCT);
     int decimals = pct < 0.995 ? 2 : pct < 9.95 ? 1 : 0;
 
-    return share > 0 && isfinite(share) /* not of nothing */
-               ? text_of("%s%.*f %%", text_plus_minus(), decimals, fmin(pct, 1e6))
-               : text_of("%s", "");
+    return units_part(share > 0 && isfinite(share), "%s%.*f %%", text_plus_minus(), decimals,
+                      fmin(pct, 1e6)); /* not of nothing */
 }
 
 void units_beside(char *text, size_t size, double share, bool column)
@@ -182,11 +177,11 @@ static struct units_text long_duration(double seconds)
     uint64_t whole_s = (uint64_t)(seconds + 0.5), whole_min = (uint64_t)(seconds / 60 + 0.5);
 
     if (whole_s < 86400) {
-        return text_of("%u h %02u min %02u s", (unsigned)(whole_s / 3600),
-                       (unsigned)(whole_s / 60 % 60), (unsigned)(whole_s % 60));
+        return units_part(true, "%u h %02u min %02u s", (unsigned)(whole_s / 3600),
+                          (unsigned)(whole_s / 60 % 60), (unsigned)(whole_s % 60));
     }
-    return text_of("%llu d %02u h %02u min", (unsigned long long)(whole_min / 1440),
-                   (unsigned)(whole_min / 60 % 24), (unsigned)(whole_min % 60));
+    return units_part(true, "%llu d %02u h %02u min", (unsigned long long)(whole_min / 1440),
+                      (unsigned)(whole_min / 60 % 24), (unsigned)(whole_min % 60));
 }
 
 struct units_text units_duration(double seconds)
@@ -194,25 +189,23 @@ struct units_text units_duration(double seconds)
     unsigned tenths;
 
     if (!(seconds >= 0) || seconds > 1e12) {
-        return text_of("-");
+        return units_part(true, "-");
     }
     if (seconds < 59.95) {
-        return text_of("%.*f s", seconds < 9.9995 ? 3 : 1, seconds);
+        return units_part(true, "%.*f s", seconds < 9.9995 ? 3 : 1, seconds);
     }
     if (seconds < 3599.95) {
         tenths = (unsigned)(seconds * 10 + 0.5);
-        return text_of("%u min %u.%u s", tenths / 600, tenths % 600 / 10, tenths % 10);
+        return units_part(true, "%u min %u.%u s", tenths / 600, tenths % 600 / 10, tenths % 10);
     }
     return long_duration(seconds);
 }
 
 struct units_text units_short(double seconds)
 {
-    if (!(seconds < 1) || seconds < 0) {
-        return units_duration(seconds);
-    }
-    return seconds < 0.001 ? text_of("%.1f us", seconds * 1e6)
-                           : text_of("%.*f ms", seconds < 0.1 ? 2 : 1, seconds * 1e3);
+    return !(seconds < 1) || seconds < 0 ? units_duration(seconds)
+           : seconds < 0.001             ? units_part(true, "%.1f us", seconds * 1e6)
+                             : units_part(true, "%.*f ms", seconds < 0.1 ? 2 : 1, seconds * 1e3);
 }
 
 struct units_text units_bytes(uint64_t bytes)
@@ -224,5 +217,5 @@ struct units_text units_bytes(uint64_t bytes)
     for (; amount >= 1023.95 && step + 1 < COUNT_OF(prefixes); step++) {
         amount /= 1024;
     }
-    return text_of("%.*f %sB", step > 0, amount, prefixes[step]);
+    return units_part(true, "%.*f %sB", step > 0, amount, prefixes[step]);
 }

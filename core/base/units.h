@@ -5,12 +5,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define UNITS_SIZE 48 /* enough for any text made here, with units of up to 15 bytes */
+#define UNITS_SIZE 80 /* enough for any text made here, with units of up to 15 bytes */
 
 /** Figures are texts by value: printf("%s", units_quantity(power_w, "W").text). */
 struct units_text {
     char text[UNITS_SIZE];
 };
+
+/** @return a short part of a sentence; "" if it is not there. */
+struct units_text units_part(bool is_there, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /** How to show a number: value / factor with these decimals, then prefix and unit. */
 struct units_scale {

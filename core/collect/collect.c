@@ -347,25 +347,22 @@ static void limits_cross(struct step_limits *limits, const struct limit *limit, 
     bool over = limits->sum.most > 0 && limits->sum.ended >= limits->sum.most;
     bool acts = *signal && !over && !limits->ending;
     const struct units_text sum = units_quantity(sum_j, "J");
-    char action[64] = "";
+    const struct units_text action =
+        units_part(acts, ", SIG%s to the %s", signal, limit->whole_job ? "job" : "step");
     struct reach reach = {.job = limits->jobs[0]};
 
     limits_steps(limits, reach.steps, sizeof reach.steps);
     if (crossings_cross_sum(&limits->crossings, limit, sum_j, acts ? &reach : NULL)) {
         limits_fail(limits, limit, strerror(errno));
     }
-    if (acts) {
-        limits->ending |= (limit->actions & LIMIT_TERM) != 0;
-        snprintf(action, sizeof action, ", SIG%s to the %s", signal,
-                 limit->whole_job ? "job" : "step");
-    }
+    limits->ending |= acts && limit->actions & LIMIT_TERM;
     if (limit->warning) {
         speak(limits, "%g %% of the energy budget of %s used: %s", limit->warn * 100, limit->text,
               sum.text);
     } else if (limit->budget) {
-        speak(limits, "energy budget of %s reached: %s%s", limit->text, sum.text, action);
+        speak(limits, "energy budget of %s reached: %s%s", limit->text, sum.text, action.text);
     } else if (limit->actions & LIMIT_LOG) {
-        speak(limits, "%s crossed with %s%s", limit->text, sum.text, action);
+        speak(limits, "%s crossed with %s%s", limit->text, sum.text, action.text);
     }
 }
 

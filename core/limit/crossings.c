@@ -57,22 +57,17 @@ static void crossed_line(const struct apapi_crossing *crossing, const char *node
                          const char *said_by, char line[LINE_SIZE])
 {
     time_t seconds = (time_t)(crossing->unix_ns / NS_PER_S);
-    char value[UNITS_SIZE], moment[16] = "", times[48] = "";
+    bool has_unit = *crossing->unit != '\0';
+    char moment[16] = "";
     struct tm local;
 
     localtime_r(&seconds, &local);
     strftime(moment, sizeof moment, "%H:%M:%S", &local);
-    if (*crossing->unit) {
-        strcpy(value, units_quantity(crossing->value, crossing->unit).text);
-    } else {
-        snprintf(value, sizeof value, "%.6g", crossing->value);
-    }
-    if (crossing->count > 1) {
-        snprintf(times, sizeof times, ", for the %" PRIu64 ". time", crossing->count);
-    }
-    snprintf(line, LINE_SIZE, "%s: %.64s: %.255s crossed at %s.%03d with %s%s\n", said_by, node,
-             crossing->threshold, moment, (int)(crossing->unix_ns % NS_PER_S / 1000000), value,
-             times);
+    snprintf(line, LINE_SIZE, "%s: %.64s: %.255s crossed at %s.%03d with %.40s%.40s\n", said_by,
+             node, crossing->threshold, moment, (int)(crossing->unix_ns % NS_PER_S / 1000000),
+             has_unit ? units_quantity(crossing->value, crossing->unit).text
+                      : units_part(true, "%.6g", crossing->value).text,
+             units_part(crossing->count > 1, ", for the %" PRIu64 ". time", crossing->count).text);
 }
 
 /* Of a command, as for execve(). */
@@ -634,14 +629,10 @@ bool crossings_hear(struct crossings *crossings, struct order_answer *answer)
 /* The name where it was crossed: "total >= 5kJ", "budget of 5kWh, warn=80%". */
 static void describe(const struct limit *limit, char text[LIMIT_TEXT_SIZE])
 {
-    char part[32] = "";
-
-    if (limit->warning) {
-        snprintf(part, sizeof part, ", warn=%g%%", limit->warn * 100);
-    }
     if (limit->budget) {
         snprintf(text, LIMIT_TEXT_SIZE, "budget of %.128s%s%s", limit->text,
-                 limit->scope == LIMIT_JOB ? " of the job" : "", part);
+                 limit->scope == LIMIT_JOB ? " of the job" : "",
+                 units_part(limit->warning, ", warn=%g%%", limit->warn * 100).text);
     } else {
         snprintf(text, LIMIT_TEXT_SIZE, "%s", limit->text);
     }

@@ -159,17 +159,6 @@ static void put_missing(struct job_table *table)
     free(names);
 }
 
-/* A list of steps, of which `listed` are in the text. */
-static void put_listed(const struct job_table *table, const char *text, size_t listed, size_t count)
-{
-    char more[32] = "";
-
-    if (count > listed) {
-        snprintf(more, sizeof more, " and %zu more", count - listed);
-    }
-    text_wrap(table->out, "%s%s", text, more);
-}
-
 static void put_incomplete(const struct job_table *table)
 {
     char text[INCOMPLETE_LISTED * (APAPI_TEXT_SIZE + 64)] = "";
@@ -181,7 +170,10 @@ static void put_incomplete(const struct job_table *table)
         length += (size_t)snprintf(text + length, sizeof text - length, "%sstep %s on %s",
                                    listed ? ", " : "incomplete: ", step, node);
     }
-    put_listed(table, text, listed, table->total.incomplete);
+    text_wrap(table->out, "%s%s", text,
+              units_part(table->total.incomplete > listed, " and %zu more",
+                         table->total.incomplete - listed)
+                  .text);
 }
 
 static void put_running(const struct job_table *table)
@@ -196,7 +188,10 @@ static void put_running(const struct job_table *table)
         length += (size_t)snprintf(text + length, sizeof text - length, "%s %.63s",
                                    listed ? "," : "", head->running[listed]);
     }
-    put_listed(table, text, listed, head->running_count);
+    text_wrap(
+        table->out, "%s%s", text,
+        units_part(head->running_count > listed, " and %zu more", head->running_count - listed)
+            .text);
 }
 
 static void job_table_put_all(struct job_table *table)

@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "record/record.h"
 
 #define ROOM (4UL * PROMETHEUS_STEPS_MAX) /* steps kept while more may come */
@@ -120,13 +121,8 @@ static void put_label(FILE *out, const char *name, const char *value)
 /* The labels that a page knows, too. */
 static void put_labels(FILE *out, const struct apapi_identity *id)
 {
-    char job[16] = "";
-
-    if (id->job != APAPI_UNKNOWN) {
-        snprintf(job, sizeof job, "%u", id->job);
-    }
     put_label(out, "cluster", id->cluster);
-    put_label(out, "jobid", job);
+    put_label(out, "jobid", units_part(id->job != APAPI_UNKNOWN, "%u", id->job).text);
     put_label(out, "step", id->step);
     put_label(out, "user", id->user);
     put_label(out, "node", id->node);

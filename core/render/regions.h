@@ -15,7 +15,7 @@ double table_region_uncertainty_j(const struct apapi_region_result *region);
 
 /** "iterations 50, 2.000 J each". @param energy_j  of all; NaN: not known */
 struct fom_text {
-    char text[256];
+    char text[384];
 } table_fom_text(const struct apapi_fom *fom, double energy_j);
 
 /**

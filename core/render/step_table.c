@@ -214,51 +214,40 @@ static void table_put_nodes(struct text_line *line, const struct step_table *tab
     }
 }
 
-static void format_span(char *text, size_t size, double least, double most, int decimals)
+static struct units_text span_text(double least, double most, int decimals)
 {
-    if (least < most) {
-        snprintf(text, size, "%.*f to %.*f", decimals, least, decimals, most);
-    } else {
-        snprintf(text, size, "%.*f", decimals, most);
-    }
+    return least < most ? units_part(true, "%.*f to %.*f", decimals, least, decimals, most)
+                        : units_part(true, "%.*f", decimals, most);
 }
 
-/* @param text  "": it is not known */
-static void format_coverage(char *text, size_t size, const struct step_table *table)
+/* "": not known */
+static struct units_text coverage_text(const struct step_table *table)
 {
     const struct merge_span *covered = &table->merge->covered;
     const struct merge_span *samples = &table->merge->samples;
-    char shares[64];
-    char counts[64];
 
-    text[0] = '\0';
-    if (isnan(covered->most)) {
-        return;
-    }
-    format_span(shares, sizeof(shares), coverage_pct(covered->least), coverage_pct(covered->most),
-                1);
-    format_span(counts, sizeof(counts), samples->least, samples->most, 0);
-    snprintf(text, size, "covered %s %%, %s sample%s%s", shares, counts,
-             samples->most == 1 ? "" : "s", table->sum.recorded > 1 ? " per node" : "");
+    return units_part(!isnan(covered->most), "covered %s %%, %s sample%s%s",
+                      span_text(coverage_pct(covered->least), coverage_pct(covered->most), 1).text,
+                      span_text(samples->least, samples->most, 0).text,
+                      samples->most == 1 ? "" : "s", table->sum.recorded > 1 ? " per node" : "");
 }
 
 /* Put nodes at the left and coverage at the right of one line if they fit, otherwise on several. */
 static void put_nodes_and_coverage(const struct step_table *table)
 {
     struct text_line line = {table->out, 0};
-    char coverage[192];
-    size_t gap = 2;
+    const struct units_text coverage = coverage_text(table);
+    size_t length = strlen(coverage.text), gap = 2;
 
     table_put_nodes(&line, table);
-    format_coverage(coverage, sizeof(coverage), table);
-    if (line.column > 0 && line.column + 3 + strlen(coverage) <= TEXT_COLUMNS) {
-        gap = TEXT_COLUMNS - line.column - strlen(coverage);
-    } else if (line.column > 0 && *coverage) {
+    if (line.column > 0 && line.column + 3 + length <= TEXT_COLUMNS) {
+        gap = TEXT_COLUMNS - line.column - length;
+    } else if (line.column > 0 && length > 0) {
         fputc('\n', table->out);
         line.column = 0;
     }
-    if (*coverage) {
-        text_item(&line, gap, "%s", coverage);
+    if (length > 0) {
+        text_item(&line, gap, "%s", coverage.text);
     }
     if (line.column > 0) {
         fputc('\n', table->out);
@@ -347,18 +336,15 @@ static void table_put_events(struct step_table *table)
 
 static void table_trust_put_uncertainty(FILE *out, const struct merge_node *node)
 {
-    char share[32] = "";
-
-    if (isnan(node->uncertainty_j)) {
-        return;
+    if (!isnan(node->uncertainty_j)) {
+        text_wrap(
+            out,
+            "uncertainty of the total %s%s: the counters' update periods and the time not "
+            "covered",
+            units_quantity(node->uncertainty_j, "J").text,
+            units_part(node->total_j > 0, " (%.2g %%)", node->uncertainty_j / node->total_j * 100)
+                .text);
     }
-    if (node->total_j > 0) {
-        snprintf(share, sizeof(share), " (%.2g %%)", node->uncertainty_j / node->total_j * 100);
-    }
-    text_wrap(out,
-              "uncertainty of the total %s%s: the counters' update periods and the time not "
-              "covered",
-              units_quantity(node->uncertainty_j, "J").text, share);
 }
 
 static void table_trust_put_component(FILE *out, const struct apapi_component_result *component)
@@ -410,21 +396,20 @@ static void table_notes_put_note(const struct merge_note *note, struct step_tabl
     const struct namelist nodes = {.names = note->names, .count = note->named};
     bool of_all = table->sum.expected < 2 || note->nodes == table->sum.recorded;
     char *names = hostlist_text(&nodes, NAMES_COLUMNS);
-    char where[APAPI_TEXT_SIZE + 1024], others[40] = "", outages[UNITS_SIZE + 48] = "";
+    char where[APAPI_TEXT_SIZE + 1024];
 
     table->failed |= !names;
-    if (note->nodes > note->named) {
-        snprintf(others, sizeof others, " and %zu others", note->nodes - note->named);
-    }
-    snprintf(where, sizeof where, *note->subject && of_all ? "%s" : "%s%s%s%s", note->subject,
-             *note->subject ? " on " : "", names ? names : "", others);
-    if (note->outages > 0) {
-        snprintf(outages, sizeof outages, " for %s in %" PRIu64 " outage%s",
-                 units_duration((double)note->outage_ns / 1e9).text, note->outages,
-                 text_plural(note->outages));
-    }
+    snprintf(
+        where, sizeof where, *note->subject && of_all ? "%s" : "%s%s%s%s", note->subject,
+        *note->subject ? " on " : "", names ? names : "",
+        units_part(note->nodes > note->named, " and %zu others", note->nodes - note->named).text);
     text_wrap(table->out, *note->reason ? "%s%s%s%s (%s)" : "%s%s%s%s", where, *where ? ": " : "",
-              note->verdict, outages, note->reason);
+              note->verdict,
+              units_part(note->outages > 0, " for %s in %" PRIu64 " outage%s",
+                         units_duration((double)note->outage_ns / 1e9).text, note->outages,
+                         text_plural(note->outages))
+                  .text,
+              note->reason);
     free(names);
 }
 
@@ -452,21 +437,18 @@ static void table_notes_put_notes(struct step_table *table)
 static void put_late(const struct step_table *table)
 {
     uint64_t late_ns = table->merge->late_ns;
-    char duration[UNITS_SIZE];
+    const struct units_text duration = late_ns < UINT64_C(9999500000)
+                                           ? units_part(true, "%.0f ms", (double)late_ns / 1e6)
+                                           : units_duration((double)late_ns / 1e9);
 
     if (late_ns <= LATE_SHOWN_NS) {
         return;
     }
-    if (late_ns < UINT64_C(9999500000)) {
-        snprintf(duration, sizeof(duration), "%.0f ms", (double)late_ns / 1e6);
-    } else {
-        strcpy(duration, units_duration((double)late_ns / 1e9).text);
-    }
     if (table->sum.recorded > 1) {
-        text_wrap(table->out, "first %s not covered on %s, less on others", duration,
+        text_wrap(table->out, "first %s not covered on %s, less on others", duration.text,
                   table->merge->latest->name);
     } else {
-        text_wrap(table->out, "first %s not covered", duration);
+        text_wrap(table->out, "first %s not covered", duration.text);
     }
 }
 
@@ -578,13 +560,10 @@ static double table_elapsed_s(const struct step_table *table)
 static void put_node_count(struct text_line *line, const struct step_table *table)
 {
     size_t expected = table->sum.expected, missing = expected - table->sum.recorded;
-    char lacking[48] = "";
 
-    if (missing > 0) {
-        snprintf(lacking, sizeof lacking, ", %zu missing", missing);
-    }
     if (expected > 1 || missing > 0) {
-        text_item(line, item_gap(line), "%zu node%s%s", expected, text_plural(expected), lacking);
+        text_item(line, item_gap(line), "%zu node%s%s", expected, text_plural(expected),
+                  units_part(missing > 0, ", %zu missing", missing).text);
     }
 }
 

@@ -51,15 +51,13 @@ static struct units_text crossing_time(const struct apapi_record *record, size_t
 void crossing_text(const struct apapi_record *record, size_t index, char *text, size_t size)
 {
     const struct apapi_crossing *last = &record->crossing[index];
-    char value[UNITS_SIZE], times[128] = "";
+    const struct units_text times =
+        units_part(last->count > 1, "%" PRIu64 " times, first at %s, last ", last->count,
+                   crossing_time(record, crossing_first(record, index)).text);
 
-    snprintf(value, sizeof value, "%.6g", last->value);
-    if (last->count > 1) {
-        snprintf(times, sizeof times, "%" PRIu64 " times, first at %s, last ", last->count,
-                 crossing_time(record, crossing_first(record, index)).text);
-    }
-    snprintf(text, size, "%sat %s with %s%s%s", times, crossing_time(record, index).text,
-             *last->unit ? units_quantity(last->value, last->unit).text : value,
+    snprintf(text, size, "%sat %s with %s%s%s", times.text, crossing_time(record, index).text,
+             *last->unit ? units_quantity(last->value, last->unit).text
+                         : units_part(true, "%.6g", last->value).text,
              *last->action || *last->result ? "; " : "",
              *last->result ? last->result : last->action);
 }

@@ -391,13 +391,10 @@ static void audit_explain_time(const struct audit *audit, const struct audit_row
     for (size_t i = 0; i < row->gap_count; i++) {
         const struct audit_gaps *gaps = &row->gaps[i];
         const char *text = pool_text(&audit->texts, gaps->reason);
-        char times[32] = "";
 
-        if (gaps->count > 1) {
-            snprintf(times, sizeof times, " (%" PRIu64 " times)", gaps->count);
-        }
         audit_give(reasons, "%.100s %s%s", *text ? text : "no reason given",
-                   units_duration(gaps->elapsed_s).text, times);
+                   units_duration(gaps->elapsed_s).text,
+                   units_part(gaps->count > 1, " (%" PRIu64 " times)", gaps->count).text);
         unmeasured_s -= gaps->elapsed_s;
     }
     if (numbers[LATE_S] > least_s) {

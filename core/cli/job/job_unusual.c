@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/hostlist.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/job/job.h"
@@ -222,21 +223,15 @@ static void report_endings(const struct show *show, struct remarks *remarks)
     for (size_t i = 0; i < show->step_count; i++) {
         const struct show_step *step = &show->steps[i];
         const struct apapi_ending *ending = &step->ending;
-        char of[24] = "", how[64] = "";
+        bool known = step->tasks != APAPI_UNKNOWN, killed = ending->signal != APAPI_UNKNOWN;
 
-        if (ending->failed == APAPI_UNKNOWN || ending->failed == 0) {
-            continue;
+        if (ending->failed != APAPI_UNKNOWN && ending->failed > 0) {
+            remark(remarks, "step %s: %" PRIu32 "%s task%s failed, %s %" PRIu32, step->step,
+                   ending->failed, units_part(known, " of %" PRIu32, step->tasks).text,
+                   text_plural(known ? step->tasks : ending->failed),
+                   killed ? "by signal" : "with exit status",
+                   killed ? ending->signal : ending->code);
         }
-        if (step->tasks != APAPI_UNKNOWN) {
-            snprintf(of, sizeof of, " of %" PRIu32, step->tasks);
-        }
-        if (ending->signal != APAPI_UNKNOWN) {
-            snprintf(how, sizeof how, ", by signal %" PRIu32, ending->signal);
-        } else {
-            snprintf(how, sizeof how, ", with exit status %" PRIu32, ending->code);
-        }
-        remark(remarks, "step %s: %" PRIu32 "%s task%s failed%s", step->step, ending->failed, of,
-               step->tasks == 1 || (!*of && ending->failed == 1) ? "" : "s", how);
     }
 }
 

@@ -64,11 +64,7 @@ static const struct table_column columns[] = {{.title = "event"},
 static void put_event(const struct table *table, const struct listed_event *listed)
 {
     const struct apapi_event *event = &listed->event;
-    char width[UNITS_SIZE] = "";
 
-    if (!isnan(listed->width)) {
-        snprintf(width, sizeof width, "%.0f bits", listed->width);
-    }
     table_put(
         table,
         (const struct table_cell[]){
@@ -79,7 +75,7 @@ static void put_event(const struct table *table, const struct listed_event *list
             CELL_TEXT(apapi_kind_name(event->kind)),
             CELL_TEXT(event->domain == APAPI_DOMAIN_NONE ? "" : apapi_domain_name(event->domain)),
             CELL_TEXT(isnan(listed->range) ? "" : units_quantity(listed->range, event->unit).text),
-            CELL_TEXT(width),
+            CELL_TEXT(units_part(!isnan(listed->width), "%.0f bits", listed->width).text),
             CELL_OR_BLANK(listed->guard_s),
             {.value = duration(event->update_ns) / NS_PER_S,
              .text = event->update_ns > 0 ? NULL : ""},

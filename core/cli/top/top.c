@@ -222,13 +222,11 @@ static void put_notes(const struct top_view *view, const struct content *content
                   "files are not a live page of this version"}};
 
     for (size_t i = 0; i < COUNT_OF(notes); i++) {
-        char number[24] = "", text[128];
+        char text[128];
 
-        if (notes[i].many) {
-            snprintf(number, sizeof number, "%zu ", notes[i].count);
-        }
         if (notes[i].count > 0) {
-            snprintf(text, sizeof text, "%s%s", number,
+            snprintf(text, sizeof text, "%s%s",
+                     units_part(notes[i].many, "%zu ", notes[i].count).text,
                      notes[i].many && notes[i].count > 1 ? notes[i].many : notes[i].one);
             fputs("  ", stdout);
             terminal_put(stdout, text, 2, form->width);
