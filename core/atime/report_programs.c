@@ -241,9 +241,7 @@ int report_csv(FILE *out, const struct report *report, struct apapi_error *err)
         csv_put_number(&csv, "program", "max_rss", "B", (double)run->end.peak_bytes);
         csv_put_number(&csv, "program", killed ? "signal" : "exit_status", "",
                        killed ? WTERMSIG(run->end.status) : WEXITSTATUS(run->end.status));
-        csv_put_measurement(&csv, &run->record.measurement);
-        csv_put_crossings(&csv, &run->record);
-        csv_put_regions(&csv, &run->record.regions);
+        csv_put_record(&csv, &run->record);
     }
     return 0;
 }

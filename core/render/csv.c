@@ -193,7 +193,7 @@ static void csv_put_event(const struct csv *csv, const struct line *common,
     put_value(csv, &names, "value1", &result->values[1]);
 }
 
-void csv_put_measurement(const struct csv *csv, const struct apapi_measurement *m)
+static void csv_put_measurement(const struct csv *csv, const struct apapi_measurement *m)
 {
     struct line common = blank;
 
@@ -206,7 +206,7 @@ void csv_put_measurement(const struct csv *csv, const struct apapi_measurement *
     }
 }
 
-void csv_put_crossings(const struct csv *csv, const struct apapi_record *record)
+static void csv_put_crossings(const struct csv *csv, const struct apapi_record *record)
 {
     for (size_t i = 0; i < record->crossing_count; i++) {
         struct line line = blank;
@@ -227,7 +227,7 @@ void csv_put_crossings(const struct csv *csv, const struct apapi_record *record)
 }
 
 /* "kind" is the method. */
-void csv_put_share(const struct csv *csv, const struct apapi_share *share)
+static void csv_put_share(const struct csv *csv, const struct apapi_share *share)
 {
     struct line line = blank;
 
@@ -252,7 +252,7 @@ void csv_put_share(const struct csv *csv, const struct apapi_share *share)
     csv_put_line(csv, &line);
 }
 
-void csv_put_regions(const struct csv *csv, const struct apapi_regions *regions)
+static void csv_put_regions(const struct csv *csv, const struct apapi_regions *regions)
 {
     for (size_t i = 0; i < regions->count; i++) {
         const struct apapi_region_result *region = &regions->list[i];
@@ -284,4 +284,12 @@ void csv_put_regions(const struct csv *csv, const struct apapi_regions *regions)
 
         csv_put_number(csv, "fom", fom->name, fom->unit, fom->value);
     }
+}
+
+void csv_put_record(const struct csv *csv, const struct apapi_record *record)
+{
+    csv_put_measurement(csv, &record->measurement);
+    csv_put_crossings(csv, record);
+    csv_put_share(csv, &record->share);
+    csv_put_regions(csv, &record->regions);
 }

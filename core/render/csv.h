@@ -4,9 +4,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "apapi/measurement.h"
 #include "apapi/record.h"
-#include "apapi/region_result.h"
 
 /* A single table: one line for each number of the program, each domain and each event. */
 
@@ -28,16 +26,10 @@ struct csv {
 void csv_put_number(const struct csv *csv, const char *row, const char *name, const char *unit,
                     double number);
 
-/** The thresholds that were crossed, and the crossings that the record has. */
-void csv_put_crossings(const struct csv *csv, const struct apapi_record *record);
-
-/** The domains, the total and the events of a measurement. */
-void csv_put_measurement(const struct csv *csv, const struct apapi_measurement *m);
-
-/** The step's share of the energy, by domain and in all. Nothing if that is not known. */
-void csv_put_share(const struct csv *csv, const struct apapi_share *share);
-
-/** The energy of each region, in all and by domain, and the figures of merit. */
-void csv_put_regions(const struct csv *csv, const struct apapi_regions *regions);
+/**
+ * Write the domains, the total and the events of a record, the thresholds that were crossed, the
+ * step's share of the energy, and what each region has used, with the figures of merit.
+ */
+void csv_put_record(const struct csv *csv, const struct apapi_record *record);
 
 #endif

@@ -54,10 +54,7 @@ static void put_csv(const struct writing *writing, const struct apapi_record *re
     const struct csv csv = {.out = writing->out, .leads = {writing->step, record->id.node}};
 
     csv_put_number(&csv, "step", "elapsed", "s", (double)record->measurement.elapsed_ns / 1e9);
-    csv_put_measurement(&csv, &record->measurement);
-    csv_put_crossings(&csv, record);
-    csv_put_share(&csv, &record->share);
-    csv_put_regions(&csv, &record->regions);
+    csv_put_record(&csv, record);
 }
 
 static void put_absent(const char *node, const char *reason, void *context)
