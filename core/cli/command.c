@@ -97,8 +97,9 @@ void remark(struct remarks *remarks, const char *format, ...)
     va_start(values, format);
     vsnprintf(text, sizeof text, format, values);
     va_end(values);
-    remarks->count++;
-    remarks->take(text, remarks->context);
+    if (remarks->count++ < remarks->most || remarks->most == 0) {
+        namelist_add(&remarks->texts, text);
+    }
 }
 
 struct restart_text restart_text(uint32_t restarts)

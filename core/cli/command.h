@@ -4,6 +4,7 @@
 #include "apapi/interval.h"
 #include "apapi/scan.h"
 #include "base/json.h"
+#include "base/names.h"
 #include "base/option_table.h"
 
 /* Shared by the subcommands of `apapi`. */
@@ -47,11 +48,11 @@ int command_finish(const char *command, int status);
 /** The end of a command: with a message if memory ran out, else as command_finish(). */
 int command_end(const char *command, bool failed);
 
-/** Lines of text for people, and who gets them. */
+/** Lines of text for people; free `texts`. */
 struct remarks {
-    void (*take)(const char *text, void *context); /* the text is valid during the call */
-    void *context;
-    size_t count; /* so far */
+    struct namelist texts;
+    size_t most;  /* that are kept; 0: all */
+    size_t count; /* kept or not */
 };
 
 void remark(struct remarks *remarks, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -132,12 +132,17 @@ static void put_clean(struct json_writer *json, const char *key, const char *tex
     }
 }
 
-static void put_line(const char *text, void *json)
+static void put_remarks(struct json_writer *json, const char *key, struct remarks *remarks)
 {
     char clean[1024];
 
-    text_clean(clean, sizeof clean, text);
-    json_put_text(json, NULL, clean);
+    json_begin_array(json, key);
+    for (size_t i = 0; i < remarks->texts.count; i++) {
+        text_clean(clean, sizeof clean, remarks->texts.names[i]);
+        json_put_text(json, NULL, clean);
+    }
+    json_end(json);
+    namelist_free(&remarks->texts);
 }
 
 static void put_steps(struct json_writer *json, const struct plot_job *job)
@@ -205,19 +210,17 @@ static int put_job(struct json_writer *json, const struct plot_job *job)
 {
     const struct show *show = &job->show;
     const struct apapi_identity *id = &show->records[0].id;
-    struct remarks remarks = {.take = put_line, .context = json};
+    struct remarks odd = {.most = 0}, trust = {.most = 0};
     char *table = NULL;
 
     if (show_table(show, job->id, &table)) {
         return -1;
     }
     json_begin_object(json, NULL);
-    json_begin_array(json, "odd");
-    show_find_unusual(show, &remarks);
-    json_end(json);
-    json_begin_array(json, "trust");
-    show_say_trust(show, &remarks);
-    json_end(json);
+    show_find_unusual(show, &odd);
+    put_remarks(json, "odd", &odd);
+    show_say_trust(show, &trust);
+    put_remarks(json, "trust", &trust);
     put_clean(json, "job", job->id);
     put_clean(json, "job_name", id->job_name);
     put_clean(json, "cluster", id->cluster);

@@ -47,7 +47,6 @@ struct report {
     double shared_j; /* counted more than once because jobs shared nodes; 0: none */
     struct table table;
     struct remarks remarks;
-    struct namelist remarked; /* after the table: the first REPORT_REMARKS_MAX */
 };
 
 /* --- what makes a row ----------------------------------------------------------------------- */
@@ -334,15 +333,6 @@ static int report_command_prepare(struct report *report)
 
 /* --- rows from records ------------------------------------------------------------------------ */
 
-static void note_remark(const char *text, void *context)
-{
-    struct report *report = context;
-
-    if (report->remarks.count <= REPORT_REMARKS_MAX) {
-        namelist_add(&report->remarked, text);
-    }
-}
-
 static int print_rows(struct report *report, const uint32_t *order, size_t count)
 {
     struct report_view view = {.rates = &report->rates,
@@ -351,7 +341,7 @@ static int print_rows(struct report *report, const uint32_t *order, size_t count
     struct report_row row;
     int result = 0;
 
-    report->remarks = (struct remarks){.take = note_remark, .context = report};
+    report->remarks.most = REPORT_REMARKS_MAX;
     for (size_t i = 0; i < report->format.count; i++) {
         view.nodelists |= report->format.columns[i].field->kind == REPORT_LIST;
     }
@@ -384,10 +374,10 @@ static void print_remarks(struct report *report)
 {
     char energy[UNITS_SIZE];
 
-    for (size_t i = 0; i < report->remarked.count; i++) {
-        command_fail(COMMAND, "%s", report->remarked.names[i]);
+    for (size_t i = 0; i < report->remarks.texts.count; i++) {
+        command_fail(COMMAND, "%s", report->remarks.texts.names[i]);
     }
-    namelist_free(&report->remarked);
+    namelist_free(&report->remarks.texts);
     if (report->remarks.count > REPORT_REMARKS_MAX) {
         fprintf(stderr, "apapi " COMMAND ": and %zu more; see the fields incomplete and missing\n",
                 report->remarks.count - REPORT_REMARKS_MAX);

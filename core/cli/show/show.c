@@ -252,36 +252,23 @@ static int full_put_regions(const struct show *show)
 
 /* --- all -------------------------------------------------------------------------------------- */
 
-static void put_paragraph(const char *text, void *context)
+static void print_remarks(const char *title, struct remarks *remarks)
 {
-    (void)context;
-    fputs("  ", stdout);
-    terminal_put(stdout, text, 4, terminal_width());
-}
-
-/* The unusual, all of it with -v. */
-struct unusual {
-    struct remarks remarks;
-    bool all;
-};
-
-static void full_say_unusual(const char *text, void *context)
-{
-    const struct unusual *unusual = context;
-
-    if (unusual->remarks.count == 1) {
-        puts("unusual");
+    puts(title);
+    for (size_t i = 0; i < remarks->texts.count; i++) {
+        fputs("  ", stdout);
+        terminal_put(stdout, remarks->texts.names[i], 4, terminal_width());
     }
-    if (unusual->remarks.count <= UNUSUAL_LISTED || unusual->all) {
-        put_paragraph(text, NULL);
+    if (remarks->count > remarks->texts.count) {
+        printf("  and %zu more; -v shows them\n", remarks->count - remarks->texts.count);
     }
+    namelist_free(&remarks->texts);
 }
 
 /* 0; -1 with errno ENOMEM. */
 static int full_print(const struct show *show, const char *job_id, bool verbose)
 {
-    struct remarks trust = {.take = put_paragraph};
-    struct unusual unusual = {{.take = full_say_unusual, .context = &unusual}, verbose};
+    struct remarks trust = {.most = 0}, unusual = {.most = verbose ? 0 : UNUSUAL_LISTED};
     char *text = NULL;
 
     if (show_table(show, job_id, &text)) {
@@ -294,14 +281,10 @@ static int full_print(const struct show *show, const char *job_id, bool verbose)
         return -1;
     }
     print_curve(show);
-    puts("trust");
     show_say_trust(show, &trust);
-    show_find_unusual(show, &unusual.remarks);
-    if (unusual.remarks.count > UNUSUAL_LISTED && !verbose) {
-        printf("  and %zu more; -v shows them\n", unusual.remarks.count - UNUSUAL_LISTED);
-    } else if (unusual.remarks.count == 0) {
-        puts("nothing unusual");
-    }
+    print_remarks("trust", &trust);
+    show_find_unusual(show, &unusual);
+    print_remarks(unusual.count > 0 ? "unusual" : "nothing unusual", &unusual);
     return 0;
 }
 
