@@ -362,15 +362,6 @@ void show_free(struct show *show)
     *show = (struct show){0};
 }
 
-static int compare_records(const void *left, const void *right)
-{
-    const struct apapi_record *a = left, *b = right;
-    int order = strverscmp(a->id.node, b->id.node);
-
-    order = order ? order : COMPARE(a->measurement.start_unix_ns, b->measurement.start_unix_ns);
-    return order ? order : strcmp(a->id.step, b->id.step);
-}
-
 static int compare_entries(const void *left, const void *right)
 {
     const struct sum_entry *a = left, *b = right;
@@ -380,38 +371,7 @@ static int compare_entries(const void *left, const void *right)
     return order ? order : strcmp(a->step, b->step);
 }
 
-/* Keep the records that count, where they belong in time and in their runs. */
-static void settle(struct show *show)
-{
-    struct sum_piece *pieces = show->store.pieces; /* numbered as the records */
-    size_t kept = 0;
-
-    for (size_t i = 0; i < show->entries.count; i++) {
-        const struct sum_entry *entry = &show->entries.list[i];
-        size_t number = (size_t)(entry->piece - pieces);
-
-        show->records[number].measurement.start_unix_ns = entry->start_ns;
-        show->records[number].id.restarts = entry->restarts;
-        pieces[number].mark = 0;
-    }
-    for (size_t i = 0; i < show->count; i++) {
-        if (pieces[i].mark == POOL_NONE) {
-            apapi_record_clear(&show->records[i]);
-        } else {
-            show->records[kept++] = show->records[i];
-        }
-    }
-    show->count = kept;
-    if (kept > 0) {
-        qsort(show->records, kept, sizeof *show->records, compare_records);
-        qsort(show->entries.list, kept, sizeof *show->entries.list, compare_entries);
-    }
-    for (size_t i = 0; i < kept; i++) {
-        pieces[show->entries.list[i].piece - pieces].mark = (uint32_t)i;
-    }
-}
-
-/* Add all of them up. */
+/* Add all of them up. Those that count get their place in time and their run. */
 static int add_up(struct show *show)
 {
     show->store.lists = true;
@@ -419,23 +379,30 @@ static int add_up(struct show *show)
         if (sum_add(&show->store, &show->records[i], NULL)) {
             return -1;
         }
-        show->store.pieces[i].mark = POOL_NONE;
     }
     if (sum_gather(&show->store, NULL, show->count, &show->entries) ||
         sum_total(&show->store, &show->entries, &show->total) || sum_find_ends(&show->entries)) {
         return -1;
     }
-    settle(show);
+    for (size_t i = 0; i < show->entries.count; i++) {
+        const struct sum_entry *entry = &show->entries.list[i];
+
+        show_record(show, entry)->measurement.start_unix_ns = entry->start_ns;
+        show_record(show, entry)->id.restarts = entry->restarts;
+    }
+    if (show->entries.count > 0) {
+        qsort(show->entries.list, show->entries.count, sizeof *show->entries.list, compare_entries);
+    }
     return 0;
 }
 
 static int work_out_nodes(struct show *show, struct sum_entry *list)
 {
-    for (size_t i = 0, count; i < show->count; i += count) {
+    for (size_t i = 0, count; i < show->entries.count; i += count) {
         struct show_node *node = &show->nodes[show->node_count++];
 
-        node->name = show->records[i].id.node;
-        count = sum_same_node(list + i, show->count - i);
+        node->name = show_record(show, &list[i])->id.node;
+        count = sum_same_node(list + i, show->entries.count - i);
         if (sum_total(&show->store, &(struct sum_entries){list + i, count}, &node->used)) {
             return -1;
         }
@@ -462,7 +429,7 @@ static void add_up_tasks(const struct show *show, const struct sum_entry *list, 
         last = known_greater(last, list[i].restarts);
     }
     for (size_t i = 0; i < count; i++) {
-        const struct apapi_record *record = &show->records[list[i].piece->mark];
+        const struct apapi_record *record = show_record(show, &list[i]);
         const struct apapi_identity *id = &record->id;
 
         if (id->restarts != last || (before && strcmp(before->id.node, id->node) == 0)) {
@@ -476,14 +443,15 @@ static void add_up_tasks(const struct show *show, const struct sum_entry *list, 
 
 static int work_out_steps(struct show *show, struct sum_entry *list)
 {
-    qsort(list, show->count, sizeof *list, compare_steps);
-    for (size_t i = 0, count; i < show->count; i += count) {
-        const struct apapi_identity *id = &show->records[list[i].piece->mark].id;
+    size_t all = show->entries.count;
+
+    qsort(list, all, sizeof *list, compare_steps);
+    for (size_t i = 0, count; i < all; i += count) {
+        const struct apapi_identity *id = &show_record(show, &list[i])->id;
         struct show_step *step = &show->steps[show->step_count++];
 
         *step = (struct show_step){.step = id->step, .name = id->name};
-        for (count = 1;
-             i + count < show->count && list[i + count].piece->step == list[i].piece->step;
+        for (count = 1; i + count < all && list[i + count].piece->step == list[i].piece->step;
              count++) {
         }
         add_up_tasks(show, list + i, count, step);
@@ -531,9 +499,9 @@ int show_regions(const struct show *show, const char *step, size_t max,
     struct region_sums sums = {0};
     int failed = 0;
 
-    for (size_t i = 0; i < show->count && !failed; i++) {
-        if (!step || strcmp(show->records[i].id.step, step) == 0) {
-            failed = region_sums_add(&sums, &show->records[i]);
+    for (size_t i = 0; i < show->entries.count && !failed; i++) {
+        if (!step || strcmp(show_record_at(show, i)->id.step, step) == 0) {
+            failed = region_sums_add(&sums, show_record_at(show, i));
         }
     }
     failed = failed || region_sums_result(&sums, max, regions);
@@ -584,8 +552,8 @@ void show_say_trust(const struct show *show, struct remarks *remarks)
     size_t complete = 0, recovered = 0, delayed = 0, verified = 0;
     double covered = NAN, uncertainty = NAN, cpu_s = 0; /* the lowest; the highest; of all */
 
-    for (size_t i = 0; i < show->count; i++) {
-        const struct apapi_record *record = &show->records[i];
+    for (size_t i = 0; i < show->entries.count; i++) {
+        const struct apapi_record *record = show_record_at(show, i);
         const struct apapi_measurement *m = &record->measurement;
 
         covered = fmin(covered, m->covered);
@@ -597,7 +565,7 @@ void show_say_trust(const struct show *show, struct remarks *remarks)
         delayed += record->delayed;
         verified += record->id.verified;
     }
-    remark(remarks, "%zu of %zu records are complete", complete, show->count);
+    remark(remarks, "%zu of %zu records are complete", complete, show->entries.count);
     say_count(remarks, recovered, "recovered from what was saved while the step ran");
     say_count(remarks, delayed, "written late, as the node could not at the step's end");
     if (!isnan(covered)) {

@@ -36,15 +36,15 @@ struct show_share {
 };
 
 struct show {
-    uint32_t job;                 /* that is asked for, by its number; 0: any */
-    struct apapi_record *records; /* sorted by node, then by start */
+    uint32_t job; /* that is asked for, by its number; 0: any */
+    struct apapi_record *records;
     size_t count, room;
     size_t left_out; /* without room */
     struct show_share *shares;
     size_t share_count, share_room;
     bool heterogeneous; /* has records of several components */
     struct sum_store store;
-    struct sum_entries entries; /* in their order */
+    struct sum_entries entries; /* records that count, sorted by node, then by start */
     struct apapi_job_total total;
     struct show_node *nodes;
     size_t node_count;
@@ -72,6 +72,19 @@ int show_choose(struct show *show, const char *command, char *job_id, size_t siz
 /** Sort, and calculate everything else. Records begin where they belong then, see sum/sum.h.
  * 0; -1 with errno ENOMEM. */
 int show_work_out(struct show *show);
+
+/** @return the record of an entry, after show_work_out(). */
+static inline struct apapi_record *show_record(const struct show *show,
+                                               const struct sum_entry *entry)
+{
+    return &show->records[entry->piece - show->store.pieces]; /* they have the same numbers */
+}
+
+/** @return one of those that count, by its number in their order. */
+static inline const struct apapi_record *show_record_at(const struct show *show, size_t number)
+{
+    return show_record(show, &show->entries.list[number]);
+}
 
 void show_free(struct show *show);
 

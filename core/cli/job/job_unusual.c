@@ -80,7 +80,7 @@ static double find_early(const struct show *show, const char *step, struct namel
 {
     double most_s = 0;
 
-    for (size_t i = 0; i < show->count; i++) {
+    for (size_t i = 0; i < show->entries.count; i++) {
         const struct sum_entry *entry = &show->entries.list[i];
         double early = strcmp(entry->step, step) == 0 ? early_s(entry) : 0;
 
@@ -298,7 +298,7 @@ void show_find_unusual(const struct show *show, struct remarks *remarks)
     report_early(show, remarks);
     report_idle(show, remarks);
     report_endings(show, remarks);
-    for (size_t i = 0; i < show->count; i++) {
-        report_record(&show->records[i], remarks);
+    for (size_t i = 0; i < show->entries.count; i++) {
+        report_record(show_record_at(show, i), remarks);
     }
 }

@@ -187,8 +187,8 @@ static void put_crossings(struct json_writer *json, const struct plot_job *job)
     size_t count = 0;
 
     json_begin_array(json, "crossings");
-    for (size_t i = 0; i < show->count; i++) {
-        const struct apapi_record *record = &show->records[i];
+    for (size_t i = 0; i < show->entries.count; i++) {
+        const struct apapi_record *record = show_record_at(show, i);
 
         for (size_t k = 0; k < record->crossing_count && count < CROSSINGS_DRAWN; k++, count++) {
             const struct apapi_crossing *crossing = &record->crossing[k];
@@ -209,7 +209,7 @@ static void put_crossings(struct json_writer *json, const struct plot_job *job)
 static int put_job(struct json_writer *json, const struct plot_job *job)
 {
     const struct show *show = &job->show;
-    const struct apapi_identity *id = &show->records[0].id;
+    const struct apapi_identity *id = &show_record_at(show, 0)->id;
     struct remarks odd = {.most = 0}, trust = {.most = 0};
     char *table = NULL;
 

@@ -192,8 +192,8 @@ static void svg_marks(FILE *out, const struct panel *panel)
         }
     }
     named = panel->x;
-    for (size_t i = 0; i < show->count; i++) {
-        const struct apapi_record *record = &show->records[i];
+    for (size_t i = 0; i < show->entries.count; i++) {
+        const struct apapi_record *record = show_record_at(show, i);
 
         for (size_t k = 0; k < record->crossing_count; k++) {
             double x = x_of(panel, plot_time_s(panel->job, record->crossing[k].unix_ns));
@@ -253,7 +253,7 @@ static void svg_legend(FILE *out, const struct panel *panel, double room)
 
 static void svg_title(FILE *out, const struct panel *panel)
 {
-    const char *name = panel->job->show.records[0].id.job_name;
+    const char *name = show_record_at(&panel->job->show, 0)->id.job_name;
     char text[2 * APAPI_TEXT_SIZE], start[TIMESTAMP_SIZE];
 
     snprintf(text, sizeof text, "job %s%s%s", *panel->job->id ? panel->job->id : "-",

@@ -105,7 +105,8 @@ static void find_program(struct brief *brief)
         }
     }
     if (!*brief->program) {
-        snprintf(brief->job_name, sizeof brief->job_name, "%s", show->records[0].id.job_name);
+        snprintf(brief->job_name, sizeof brief->job_name, "%s",
+                 show_record_at(show, 0)->id.job_name);
     }
 }
 
@@ -139,14 +140,14 @@ static void find_gpu_share(struct brief *brief)
     double percent = 0;
 
     brief->gpus = 0;
-    for (size_t i = 0; i < show->count;) {
-        const char *node = show->records[i].id.node;
+    for (size_t i = 0; i < show->entries.count;) {
+        const char *node = show->entries.list[i].node;
         uint64_t longest_ns = 0;
         double of_node = 0;
         size_t on_node = 0;
 
-        for (; i < show->count && strcmp(show->records[i].id.node, node) == 0; i++) {
-            const struct apapi_record *record = &show->records[i];
+        for (; i < show->entries.count && show->entries.list[i].node == node; i++) {
+            const struct apapi_record *record = show_record_at(show, i);
             size_t count;
             double sum = gpu_percent(record, &count);
 
@@ -172,7 +173,7 @@ static void prefer(char *text, size_t size, const char *known)
 static void use_records(struct brief *brief)
 {
     const struct apapi_job_total *total = &brief->show->total;
-    const struct apapi_identity *id = &brief->show->records[0].id;
+    const struct apapi_identity *id = &show_record_at(brief->show, 0)->id;
     struct sacct_job *job = &brief->job;
 
     prefer(job->cluster, sizeof job->cluster, id->cluster);
@@ -266,8 +267,8 @@ static void brief_put_energy(const struct brief *brief)
 /* Records and Slurm's accounting may be of different clusters. */
 static bool is_of_records(const struct show *show, const struct sacct_job *job)
 {
-    for (size_t i = 0; i < show->count; i++) {
-        const struct apapi_identity *id = &show->records[i].id;
+    for (size_t i = 0; i < show->entries.count; i++) {
+        const struct apapi_identity *id = &show_record_at(show, i)->id;
 
         if (id->job == job->job && (!*id->cluster || strcmp(id->cluster, job->cluster) == 0) &&
             (!*id->user || strcmp(id->user, job->user) == 0)) {

@@ -107,11 +107,13 @@ static void full_put_moment(const char *name, int64_t unix_ns)
 /* From the most reliable record: Slurm's values first, then those of the step's environment. */
 static void full_put_identity(const struct show *show)
 {
-    const struct apapi_identity *id = &show->records[0].id;
+    const struct apapi_identity *id;
+    size_t chosen = 0;
 
-    for (size_t i = show->count; i-- > 0;) {
-        id = show->records[i].id.verified ? &show->records[i].id : id;
+    while (chosen < show->entries.count && !show_record_at(show, chosen)->id.verified) {
+        chosen++;
     }
+    id = &show_record_at(show, chosen < show->entries.count ? chosen : 0)->id;
     put_named("job name", id->job_name);
     put_named("cluster", id->cluster);
     put_named("user", id->user);
