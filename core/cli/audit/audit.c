@@ -68,7 +68,11 @@ struct audit_row {
     double energies[METERS][ENERGIES];
     struct audit_gaps gaps[AUDIT_GAP_KINDS];
     size_t gap_count; /* in `gaps` */
-    double worse;     /* the higher, the worse */
+    /* of audit_evaluate(): */
+    enum meter meter;   /* whose energies are shown */
+    double closure_pct; /* shares, idle and unattributed energy, of the meter's [%]; NaN */
+    double unmeasured_s;
+    double worse; /* the higher, the worse */
 };
 
 struct audit {
@@ -245,29 +249,7 @@ static int audit_take_hour(const struct hour *hour, void *context)
 
 /* --- records of steps ----------------------------------------------------------------------- */
 
-/* The part of a record in one day, up to where the node's own record reaches. */
-static int audit_add_part(struct audit *audit, const struct apapi_record *record, int64_t from_ns,
-                          int64_t to_ns, uint64_t digest)
-{
-    struct audit_row *row =
-        audit_find_row(audit, record->id.cluster, record->id.node, audit_day_begin(from_ns));
-
-    if (!row) {
-        return -1;
-    }
-    to_ns = to_ns < row->end_ns ? to_ns : row->end_ns;
-    if (to_ns <= from_ns) {
-        audit->open = true;
-        return 0;
-    }
-    if (sum_add(&audit->store, record, &(struct sum_part){from_ns, (uint64_t)(to_ns - from_ns)})) {
-        return -1;
-    }
-    audit->store.pieces[audit->store.piece_count - 1].digest = digest;
-    audit->store.pieces[audit->store.piece_count - 1].mark = (uint32_t)(row - audit->rows);
-    return 0;
-}
-
+/* Of each day, the part up to where the node's own record reaches. */
 static int audit_take_record(const struct apapi_record *record, const char *line, size_t size,
                              void *context)
 {
@@ -278,13 +260,24 @@ static int audit_take_record(const struct apapi_record *record, const char *line
 
     from_ns = from_ns < audit->from_ns ? audit->from_ns : from_ns;
     end_ns = end_ns < audit->to_ns ? end_ns : audit->to_ns;
-    for (; from_ns < end_ns; from_ns = until_ns) {
-        until_ns = audit_day_begin(from_ns) + DAY_NS;
-        until_ns = until_ns < end_ns ? until_ns : end_ns;
-        if (audit_add_part(audit, record, from_ns, until_ns, digest)) {
+    for (; from_ns < end_ns; from_ns = audit_day_begin(from_ns) + DAY_NS) {
+        struct audit_row *row =
+            audit_find_row(audit, record->id.cluster, record->id.node, audit_day_begin(from_ns));
+        struct sum_piece *piece;
+
+        until_ns = row && row->end_ns < end_ns ? row->end_ns : end_ns;
+        if (row && until_ns <= from_ns) {
+            audit->open = true;
+            continue;
+        }
+        if (!row || sum_add(&audit->store, record,
+                            &(struct sum_part){from_ns, (uint64_t)(until_ns - from_ns)})) {
             errno = ENOMEM;
             return -1;
         }
+        piece = &audit->store.pieces[audit->store.piece_count - 1];
+        piece->digest = digest;
+        piece->mark = (uint32_t)(row - audit->rows);
     }
     return 0;
 }
@@ -317,59 +310,57 @@ static int audit_add_shares(struct audit *audit)
 
 /* --- figures that follow from a row ----------------------------------------------------------- */
 
-struct audit_result {
-    const double *energies; /* of the domains that add up, or of the node's meter */
-    double closure_pct;     /* shares, idle and unattributed energy, of the meter's [%]; NaN */
-    double unmeasured_s;
-    double idle_w; /* NaN: not known */
-};
-
 static double audit_known(double value)
 {
     return isnan(value) ? 0 : value;
 }
 
-static struct audit_result audit_evaluate(const struct audit_row *row)
+static double audit_percent(double value, double whole)
 {
-    const double *numbers = row->numbers, *energies = row->energies[AUDIT_TOTAL];
+    return whole > 0 ? audit_known(value) / whole * 100 : 0;
+}
+
+static void audit_evaluate(struct audit_row *row)
+{
+    const double *numbers = row->numbers, *energies;
     double accounted_j;
 
-    if (isnan(energies[METER_J]) && !isnan(row->energies[AUDIT_NODE][METER_J])) {
-        energies = row->energies[AUDIT_NODE];
-    }
+    row->meter =
+        isnan(row->energies[AUDIT_TOTAL][METER_J]) && !isnan(row->energies[AUDIT_NODE][METER_J])
+            ? AUDIT_NODE
+            : AUDIT_TOTAL;
+    energies = row->energies[row->meter];
     accounted_j = audit_known(energies[SHARES_J]) + audit_known(energies[IDLE_J]) +
                   audit_known(energies[UNATTRIBUTED_J]);
-    return (struct audit_result){
-        .energies = energies,
-        .closure_pct = energies[METER_J] > 0 ? accounted_j / energies[METER_J] * 100 : NAN,
-        .unmeasured_s = fmax(numbers[EXPECTED_S] - numbers[MEASURED_S], 0),
-        .idle_w = numbers[IDLE_S] > 0 ? numbers[IDLE_SUM_J] / numbers[IDLE_S] : NAN};
+    row->closure_pct = energies[METER_J] > 0 ? accounted_j / energies[METER_J] * 100 : NAN;
+    row->unmeasured_s = fmax(numbers[EXPECTED_S] - numbers[MEASURED_S], 0);
+    row->worse = audit_percent(row->unmeasured_s, numbers[EXPECTED_S]) +
+                 fabs(audit_percent(energies[UNATTRIBUTED_J], energies[METER_J])) +
+                 fabs(100 - (isnan(row->closure_pct) ? 100 : row->closure_pct));
 }
 
 /* --- why not everything is accounted for ------------------------------------------------------ */
 
 #define TOLERANCE 0.001 /* of the energy or the time: less needs no explanation */
 
-struct audit_reasons {
-    char text[1024]; /* "sampler down 19 min 59.0 s (2 times); meter reset 1" */
-};
+#define REASONS_SIZE 1024
 
-__attribute__((format(printf, 2, 3))) static void audit_give(struct audit_reasons *reasons,
+/* "sampler down 19 min 59.0 s (2 times); meter reset 1" */
+__attribute__((format(printf, 2, 3))) static void audit_give(char reasons[REASONS_SIZE],
                                                              const char *format, ...)
 {
-    size_t used = strlen(reasons->text);
+    size_t used = strlen(reasons);
     va_list values;
 
-    used +=
-        (size_t)snprintf(reasons->text + used, sizeof reasons->text - used, "%s", used ? "; " : "");
-    if (used < sizeof reasons->text) {
+    used += (size_t)snprintf(reasons + used, REASONS_SIZE - used, "%s", used ? "; " : "");
+    if (used < REASONS_SIZE) {
         va_start(values, format);
-        vsnprintf(reasons->text + used, sizeof reasons->text - used, format, values);
+        vsnprintf(reasons + used, REASONS_SIZE - used, format, values);
         va_end(values);
     }
 }
 
-static void audit_explain_late(const struct audit_row *row, struct audit_reasons *reasons)
+static void audit_explain_late(const struct audit_row *row, char reasons[REASONS_SIZE])
 {
     int64_t late_ns = (int64_t)(row->numbers[LATE_S] * NS_PER_S);
     char until[TIMESTAMP_SIZE];
@@ -383,10 +374,10 @@ static void audit_explain_late(const struct audit_row *row, struct audit_reasons
 }
 
 static void audit_explain_time(const struct audit *audit, const struct audit_row *row,
-                               double unmeasured_s, struct audit_reasons *reasons)
+                               char reasons[REASONS_SIZE])
 {
     const double *numbers = row->numbers;
-    double least_s = numbers[EXPECTED_S] * TOLERANCE;
+    double least_s = numbers[EXPECTED_S] * TOLERANCE, unmeasured_s = row->unmeasured_s;
 
     for (size_t i = 0; i < row->gap_count; i++) {
         const struct audit_gaps *gaps = &row->gaps[i];
@@ -410,9 +401,9 @@ static void audit_explain_time(const struct audit *audit, const struct audit_row
     }
 }
 
-static void audit_explain_energy(const struct audit_row *row, const double *energies,
-                                 struct audit_reasons *reasons)
+static void audit_explain_energy(const struct audit_row *row, char reasons[REASONS_SIZE])
 {
+    const double *energies = row->energies[row->meter];
     double lacking_j = audit_known(energies[STEPS_J]) - audit_known(energies[SHARES_J]);
     double shareless = row->numbers[SHARELESS];
 
@@ -429,21 +420,6 @@ static void audit_explain_energy(const struct audit_row *row, const double *ener
 }
 
 /* --- the rows, the worst first ---------------------------------------------------------------- */
-
-static double audit_percent(double value, double whole)
-{
-    return whole > 0 ? audit_known(value) / whole * 100 : 0;
-}
-
-static double audit_worse(const struct audit_row *row)
-{
-    const struct audit_result result = audit_evaluate(row);
-    const double *energies = result.energies;
-
-    return audit_percent(result.unmeasured_s, row->numbers[EXPECTED_S]) +
-           fabs(audit_percent(energies[UNATTRIBUTED_J], energies[METER_J])) +
-           (isnan(result.closure_pct) ? 0 : fabs(100 - result.closure_pct));
-}
 
 static int audit_compare(const void *left, const void *right, void *texts)
 {
@@ -466,7 +442,7 @@ static int audit_settle(struct audit *audit)
     for (size_t i = 0; i < audit->row_count; i++) {
         struct audit_row *row = &audit->rows[i];
 
-        row->worse = audit_worse(row);
+        audit_evaluate(row);
         /* Of the present hour alone, nothing is said. */
         if (row->numbers[RECORDS] > 0 || row->numbers[HOURS] > 0) {
             audit->rows[kept++] = *row;
@@ -501,12 +477,11 @@ static const struct table_column audit_columns[] = {
 static void audit_put(const struct table *table, const struct audit *audit,
                       const struct audit_row *row, const char *day)
 {
-    const struct audit_result result = audit_evaluate(row);
-    const double *energies = result.energies;
-    struct audit_reasons reasons = {""};
+    const double *energies = row->energies[row->meter], *numbers = row->numbers;
+    char reasons[REASONS_SIZE] = "";
 
-    audit_explain_time(audit, row, result.unmeasured_s, &reasons);
-    audit_explain_energy(row, energies, &reasons);
+    audit_explain_time(audit, row, reasons);
+    audit_explain_energy(row, reasons);
     table_put(table,
               (struct table_cell[]){
                   CELL_TEXT(*day ? pool_text(&audit->texts, row->cluster) : ""),
@@ -517,12 +492,12 @@ static void audit_put(const struct table *table, const struct audit *audit,
                   CELL_OR_BLANK(energies[IDLE_J]),
                   CELL_OR_BLANK(energies[UNATTRIBUTED_J]),
                   CELL(energies[STEPS_J]),
-                  {.value = result.unmeasured_s, .text = result.unmeasured_s > 0 ? NULL : ""},
-                  CELL_OR_BLANK(result.closure_pct),
-                  CELL(result.idle_w),
-                  CELL(row->numbers[RECORDS]),
-                  CELL(row->numbers[SHARELESS]),
-                  CELL_TEXT(reasons.text),
+                  {.value = row->unmeasured_s, .text = row->unmeasured_s > 0 ? NULL : ""},
+                  CELL_OR_BLANK(row->closure_pct),
+                  CELL(numbers[IDLE_S] > 0 ? numbers[IDLE_SUM_J] / numbers[IDLE_S] : (double)NAN),
+                  CELL(numbers[RECORDS]),
+                  CELL(numbers[SHARELESS]),
+                  CELL_TEXT(reasons),
               });
 }
 
@@ -543,6 +518,7 @@ static int audit_print_table(const struct audit *audit, size_t count)
         for (size_t i = 0; i < audit->row_count; i++) {
             audit_total(&audit->rows[i], &total);
         }
+        audit_evaluate(&total);
         audit_put(&table, audit, &total, "");
     }
     return table_end(&table, NULL);

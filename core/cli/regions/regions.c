@@ -19,9 +19,16 @@
 #include "sum/members.h"
 
 #define COMMAND "regions"
-/** A region of a step. */
+/** Regions of a step. */
+struct step_regions {
+    struct apapi_regions regions;
+    const char *name; /* "" if there is but one step */
+    double energy_j;  /* NaN: not known */
+};
+
+/** One of them. */
 struct region_row {
-    size_t step; /* of `show` */
+    const struct step_regions *step;
     const struct apapi_region_result *region;
 };
 
@@ -30,21 +37,12 @@ struct options {
     struct query query;
     struct show show;
     size_t records; /* of the job, with or without regions */
-    /* of each step: */
-    struct apapi_regions *regions;
-    double *totals_j;
+    struct step_regions *steps;
     struct region_row *rows;
     size_t row_count;
 };
 
 /* --- rows ------------------------------------------------------------------------------------- */
-
-static double wall_s(const struct apapi_region_result *region)
-{
-    bool threads = region->threads > 0 && region->threads != APAPI_UNKNOWN;
-
-    return (double)region->time_ns / NS_PER_S / (threads ? region->threads : 1);
-}
 
 static int compare_rows(const void *left, const void *right)
 {
@@ -63,24 +61,27 @@ static int collect_rows(struct options *options)
     const struct show *show = &options->show;
     size_t count = 0;
 
-    options->regions = calloc(show->step_count + 1, sizeof *options->regions);
-    options->totals_j = calloc(show->step_count + 1, sizeof *options->totals_j);
+    options->steps = calloc(show->step_count + 1, sizeof *options->steps);
     for (size_t s = 0; s < show->step_count; s++) {
-        if (!options->regions || !options->totals_j ||
-            show_regions(show, show->steps[s].step, REGION_SUMS_MAX, &options->regions[s])) {
+        struct step_regions *step = options->steps ? &options->steps[s] : NULL;
+
+        if (!step || show_regions(show, show->steps[s].step, REGION_SUMS_MAX, &step->regions)) {
             return -1;
         }
-        count += options->regions[s].count;
+        step->name = show->step_count > 1 ? show->steps[s].step : "";
+        count += step->regions.count;
     }
     options->rows = calloc(count + 1, sizeof *options->rows);
     for (size_t s = 0; s < show->step_count && options->rows; s++) {
-        for (size_t i = 0; i < options->regions[s].count; i++) {
-            const struct apapi_region_result *region = &options->regions[s].list[i];
-            double energy_j = apapi_region_energy_j(region);
+        struct step_regions *step = &options->steps[s];
 
-            options->totals_j[s] += isnan(energy_j) ? 0 : energy_j;
-            options->rows[options->row_count++] = (struct region_row){s, region};
+        for (size_t i = 0; i < step->regions.count; i++) {
+            double energy_j = apapi_region_energy_j(&step->regions.list[i]);
+
+            step->energy_j += isnan(energy_j) ? 0 : energy_j;
+            options->rows[options->row_count++] = (struct region_row){step, &step->regions.list[i]};
         }
+        step->energy_j = step->energy_j > 0 ? step->energy_j : NAN;
     }
     if (options->rows && options->row_count > 0) {
         qsort(options->rows, options->row_count, sizeof *options->rows, compare_rows);
@@ -117,31 +118,19 @@ static const struct table_column columns[COLUMNS] = {
     {.key = "psys_j", .form = TABLE_NUMBER},
     {.key = "node_j", .form = TABLE_NUMBER}};
 
-/* With rows of several steps, each row says whose it is. */
-static bool names_steps(const struct options *options)
-{
-    return options->show.step_count > 1;
-}
-
-static double step_j(const struct options *options, size_t step)
-{
-    return options->totals_j[step] > 0 ? options->totals_j[step] : NAN;
-}
-
-static void fill_cells(const struct options *options, const struct region_row *row,
-                       struct table_cell cells[COLUMNS])
+static void fill_cells(const struct region_row *row, struct table_cell cells[COLUMNS])
 {
     const struct apapi_region_result *region = row->region;
     const char *method = apapi_region_method_name(region->method);
     double programs = region->programs == APAPI_UNKNOWN ? 0 : region->programs;
     double threads = region->threads == APAPI_UNKNOWN ? 0 : region->threads;
-    double wall = wall_s(region);
-    double time_s = (double)region->time_ns / NS_PER_S, energy_j = apapi_region_energy_j(region);
-    double uncertainty_j = table_region_uncertainty_j(region);
+    double time_s = (double)region->time_ns / NS_PER_S, wall = time_s / fmax(threads, 1);
+    double energy_j = apapi_region_energy_j(region),
+           uncertainty_j = table_region_uncertainty_j(region);
     double power_w = time_s > 0 ? energy_j / time_s : (double)NAN;
-    double share = energy_j / step_j(options, row->step);
+    double share = energy_j / row->step->energy_j;
     const struct table_cell fixed[FIXED] = {
-        CELL_TEXT(names_steps(options) ? options->show.steps[row->step].step : ""),
+        CELL_TEXT(row->step->name),
         CELL_TEXT(table_region_label(region)),
         CELL_OR_BLANK(region->count > 0 ? (double)region->count : (double)NAN),
         {.value = programs, .text = programs > 0 ? NULL : ""},
@@ -165,14 +154,11 @@ static void fill_cells(const struct options *options, const struct region_row *r
 
 /* --- output ----------------------------------------------------------------------------------- */
 
-static void print_foms(const struct options *options, size_t step)
+static void print_foms(const struct step_regions *step)
 {
-    const struct apapi_regions *regions = &options->regions[step];
-
-    for (size_t i = 0; i < regions->fom_count; i++) {
-        text_wrap(stdout, names_steps(options) ? "step %s: %s" : "%s%s",
-                  names_steps(options) ? options->show.steps[step].step : "",
-                  table_fom_text(&regions->foms[i], step_j(options, step)).text);
+    for (size_t i = 0; i < step->regions.fom_count; i++) {
+        text_wrap(stdout, *step->name ? "step %s: %s" : "%s%s", step->name,
+                  table_fom_text(&step->regions.foms[i], step->energy_j).text);
     }
 }
 
@@ -184,27 +170,26 @@ static int print_table(const struct options *options)
     struct table_cell cells[COLUMNS];
 
     for (size_t i = 0; i < options->row_count; i++) {
-        fill_cells(options, &options->rows[i], cells);
+        fill_cells(&options->rows[i], cells);
         table_put(&table, cells);
     }
     if (table_end(&table, NULL)) {
         return -1;
     }
     for (size_t s = 0; s < options->show.step_count && !csv; s++) {
-        print_foms(options, s);
+        print_foms(&options->steps[s]);
     }
     return 0;
 }
 
-static void put_json_row(struct json_writer *json, const struct options *options,
-                         const struct region_row *row)
+static void put_json_row(struct json_writer *json, const struct region_row *row)
 {
     static const struct field energy_fields[] = {
         FIELD_OF(apapi_region_energy, "energy_j", MEASURED, false, energy_j),
         FIELD_OF(apapi_region_energy, "uncertainty_j", ROUGH, false, uncertainty_j), FIELD_END};
     struct table_cell cells[COLUMNS];
 
-    fill_cells(options, row, cells);
+    fill_cells(row, cells);
     json_begin_object(json, NULL);
     for (size_t i = 0; i < FIXED; i++) {
         const char *key = columns[i].key;
@@ -229,21 +214,18 @@ static void put_json_row(struct json_writer *json, const struct options *options
     json_end(json);
 }
 
-static void put_json_foms(struct json_writer *json, const struct options *options, size_t step)
+static void put_json_foms(struct json_writer *json, const struct step_regions *step)
 {
-    const struct apapi_regions *regions = &options->regions[step];
-
-    for (size_t i = 0; i < regions->fom_count; i++) {
-        const struct apapi_fom *fom = &regions->foms[i];
+    for (size_t i = 0; i < step->regions.fom_count; i++) {
+        const struct apapi_fom *fom = &step->regions.foms[i];
 
         json_begin_object(json, NULL);
-        json_put_word(json, "step", names_steps(options) ? options->show.steps[step].step : "");
+        json_put_word(json, "step", step->name);
         json_put_text(json, "name", fom->name);
         json_put_number(json, "value", fom->value, JSON_MEASURED);
         json_put_word(json, "unit", fom->unit);
         json_put_number(json, "energy_j_each",
-                        fom->value > 0 ? step_j(options, step) / fom->value : (double)NAN,
-                        JSON_MEASURED);
+                        fom->value > 0 ? step->energy_j / fom->value : (double)NAN, JSON_MEASURED);
         json_end(json);
     }
 }
@@ -256,12 +238,12 @@ static int print_json(const struct options *options)
     json_put_count(&json, "version", 1);
     json_begin_array(&json, "regions");
     for (size_t i = 0; i < options->row_count; i++) {
-        put_json_row(&json, options, &options->rows[i]);
+        put_json_row(&json, &options->rows[i]);
     }
     json_end(&json);
     json_begin_array(&json, "foms");
     for (size_t s = 0; s < options->show.step_count; s++) {
-        put_json_foms(&json, options, s);
+        put_json_foms(&json, &options->steps[s]);
     }
     json_end_or_drop(&json);
     json_end(&json);
@@ -334,11 +316,10 @@ int regions_command(int argc, char **argv)
     options.show.job = status ? 0 : query->job_list.jobs[0];
     status = status ? status : records_read(query, take_record, &options);
     status = records_end(query, status ? status : print_job(&options));
-    for (size_t s = 0; options.regions && s < options.show.step_count; s++) {
-        apapi_regions_clear(&options.regions[s]);
+    for (size_t s = 0; options.steps && s < options.show.step_count; s++) {
+        apapi_regions_clear(&options.steps[s].regions);
     }
-    free(options.regions);
-    free(options.totals_j);
+    free(options.steps);
     free(options.rows);
     show_free(&options.show);
     return status;
