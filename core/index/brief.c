@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,19 +59,29 @@ static void pass_fields(struct brief_lines *lines, bool writes, const struct fie
     }
 }
 
-/* Of all components the sum needs the shortest time that has a power: that of one whose interval is
- * twice as long. */
-static void pass_window(struct brief_lines *lines, bool writes, struct apapi_measurement *m)
+/* Of all components the sum needs the shortest time that has a power, that of one whose interval is
+ * twice as long, and which GPUs have meters. */
+static void pass_components(struct brief_lines *lines, bool writes, struct apapi_measurement *m)
 {
-    uint64_t window_ns = writes ? window_shortest_ns(m) : 0;
+    uint64_t window_ns = writes ? window_shortest_ns(m) : 0, gpus = writes ? record_gpus(m) : 0;
+    struct apapi_component_result *component = &lines->component;
 
     pass(lines, writes, &window_ns, sizeof window_ns);
-    if (!writes) {
-        lines->component =
-            (struct apapi_component_result){.measured = true, .interval_ns = 2 * window_ns};
-        m->component_count = 1;
-        m->components = &lines->component;
+    pass(lines, writes, &gpus, sizeof gpus);
+    if (writes) {
+        return;
     }
+    *component = (struct apapi_component_result){
+        .measured = true, .interval_ns = 2 * window_ns, .events = lines->gpus};
+    for (int gpu = 0; gpus; gpu++, gpus >>= 1) {
+        struct apapi_event *event = &lines->gpus[component->event_count].event;
+
+        snprintf(event->name, sizeof event->name, ":::gpu%d", gpu);
+        event->domain = APAPI_DOMAIN_GPU;
+        component->event_count += gpus & 1;
+    }
+    m->component_count = 1;
+    m->components = component;
 }
 
 static void pass_domain(struct brief_lines *lines, bool writes, struct apapi_domain_result *domain)
@@ -97,7 +108,7 @@ static void pass_record(struct brief_lines *lines, bool writes, struct apapi_rec
     pass_fields(lines, writes, fields_of_trust, &record->measurement);
     pass(lines, writes, &record->measurement.unknown_domains,
          sizeof record->measurement.unknown_domains);
-    pass_window(lines, writes, &record->measurement);
+    pass_components(lines, writes, &record->measurement);
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         pass_domain(lines, writes, &record->measurement.domains[d]);
     }

@@ -24,7 +24,8 @@ struct brief_lines {
     size_t at;                               /* the next one to read */
     bool failed;                             /* out of memory, or damaged */
     struct sum_store sums;                   /* to find out about curves; for sum_free() */
-    struct apapi_component_result component; /* of the record that was read */
+    struct apapi_component_result component; /* of the record that was read, ... */
+    struct apapi_event_result gpus[64];      /* ... and its GPUs */
 };
 
 /** Add a line. @param record  NULL: it is odd */

@@ -21,7 +21,7 @@
 #include "record/files.h"
 #include "record/record.h"
 
-#define OWN_VERSION 3
+#define OWN_VERSION 4
 #define OWN_ID 0x41504149      /* SQLite's application_id */
 #define OWN_PAGES "131072"     /* at most: 4 GiB */
 #define PART_SIZE 65536        /* of packed lines; the last part of a file is smaller [bytes] */

@@ -1,12 +1,50 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "record/record.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "record/fields.h"
 #include "record/members.h"
+
+/* --- GPUs ------------------------------------------------------------------------------------- */
+
+/* "nvml:::NAME:device_1:power", "amd_smi:::energy_consumed:device=1", "intel_gpu:::card1:energy1"
+ */
+static uint64_t gpu_of_event(const char *name)
+{
+    static const char *const words[] = {"device_", "device=", "card", "gpu"};
+
+    for (const char *part = strstr(name, ":::"); part; part = strchr(part, ':')) {
+        part += strspn(part, ":");
+        for (size_t i = 0; i < COUNT_OF(words); i++) {
+            size_t length = strlen(words[i]);
+
+            if (strncmp(part, words[i], length) == 0 && isdigit((unsigned char)part[length])) {
+                return UINT64_C(1) << strtoul(part + length, NULL, 10) % 64;
+            }
+        }
+    }
+    return 0;
+}
+
+uint64_t record_gpus(const struct apapi_measurement *m)
+{
+    uint64_t gpus = 0;
+
+    for (size_t i = 0; i < m->component_count; i++) {
+        for (size_t k = 0; k < m->components[i].event_count; k++) {
+            const struct apapi_event *event = &m->components[i].events[k].event;
+
+            gpus |= event->domain == APAPI_DOMAIN_GPU ? gpu_of_event(event->name) : 0;
+        }
+    }
+    return gpus;
+}
 
 /* --- coverage --------------------------------------------------------------------------------- */
 

@@ -159,6 +159,9 @@ static inline uint64_t window_shortest_ns(const struct apapi_measurement *m)
     return shortest_ns;
 }
 
+/** @return the GPUs whose meters a record has: bit N % 64 for the node's GPU N; 0: not known */
+uint64_t record_gpus(const struct apapi_measurement *m);
+
 /** @return whether a time is too short for a power. */
 static inline bool window_is_longer(uint64_t window_ns, double time_ns)
 {

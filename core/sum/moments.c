@@ -111,6 +111,13 @@ struct part {
     uint64_t known_ns;
 };
 
+/* What is counted of a domain in a moment. Steps may have GPUs of their own, which add up. */
+struct moment {
+    uint64_t known_ns;
+    uint64_t taken; /* GPUs whose energy is counted */
+    uint64_t seen;  /* GPUs of all records */
+};
+
 /*
  * A node's time is cut at each start and end of a piece. A heap holds the running pieces with the
  * preferred one on top. Ended pieces are removed when they get to the top.
@@ -121,7 +128,11 @@ struct sweep {
     size_t count, next;
     int64_t *edges;
     size_t edge_count;
-    uint64_t *least_ns; /* of each moment: how much all domains know of it; NOT_COUNTED */
+    uint64_t *least_ns;     /* of each moment: how much all domains know of it; NOT_COUNTED */
+    struct moment *moments; /* what is counted of a domain */
+    uint64_t gpus;          /* of the pieces that are looked at; all bits: any, or no GPUs */
+    double share;           /* of a piece's energy that is of GPUs not taken yet */
+    bool again;             /* something was counted in the moment */
     struct sum_entry **heap;
     size_t heap_count;
     int domain;
@@ -167,11 +178,12 @@ static struct part moments_part(struct sweep *sweep, const struct sum_entry *ent
         double share = length_ns / (double)(entry->end_ns - entry->start_ns);
         double known = (double)domain->known / SUM_KNOWN_ALL;
 
-        return (struct part){share * domain->energy_j, (uint64_t)(length_ns * known + 0.5)};
+        return (struct part){sweep->share * share * domain->energy_j,
+                             (uint64_t)(length_ns * known + 0.5)};
     }
     part.energy_j = apapi_timeline_between_j(&curve->timeline, moments_since(entry, from_ns),
                                              moments_since(entry, to_ns), &part.known_ns) *
-                    curve->scale;
+                    curve->scale * sweep->share;
     return part;
 }
 
@@ -330,7 +342,7 @@ static void moments_spread(struct sweep *sweep, const struct sum_entry *entry, i
             struct part part = moments_part(sweep, entry, begin_ns, end_ns);
 
             columns->energy_j[c] += part.energy_j;
-            columns->known_ns[c] += part.known_ns;
+            columns->known_ns[c] += sweep->again ? 0 : part.known_ns;
         }
     }
 }
@@ -408,13 +420,35 @@ static struct choice moments_choose(struct sweep *sweep, int64_t from_ns, int64_
     return choice;
 }
 
-static void add_moment(struct sweep *sweep, size_t moment, struct sum_node *total)
+/* So much of the moment is known of these GPUs: on average, if others are known longer or shorter.
+ */
+static void moment_note(struct moment *moment, uint64_t gpus, uint64_t others, uint64_t known_ns)
 {
-    int64_t from_ns = sweep->edges[moment], to_ns = sweep->edges[moment + 1];
-    int domain = sweep->domain;
-    struct choice choice = moments_choose(sweep, from_ns, to_ns);
+    double before = __builtin_popcountll(moment->seen), own = __builtin_popcountll(others);
+
+    if (moment->seen) {
+        known_ns = (uint64_t)(((double)moment->known_ns * before + (double)known_ns * own) /
+                              __builtin_popcountll(moment->seen | gpus));
+    }
+    moment->known_ns = known_ns;
+    moment->seen |= gpus;
+}
+
+/* Of a step that has some of its GPUs in common with others, the rest is taken to draw as much as
+ * these, and may have drawn anything. */
+static void add_moment(struct sweep *sweep, size_t number, struct sum_node *total)
+{
+    int64_t from_ns = sweep->edges[number], to_ns = sweep->edges[number + 1];
+    struct moment *moment = &sweep->moments[number];
+    uint64_t others = sweep->gpus & ~moment->taken;
+    struct choice choice = {.count = 0};
     struct part part;
 
+    sweep->share = (double)__builtin_popcountll(others) / (double)__builtin_popcountll(sweep->gpus);
+    sweep->again = moment->seen != 0;
+    if (others) {
+        choice = moments_choose(sweep, from_ns, to_ns);
+    }
     if (choice.count == 0) {
         return;
     }
@@ -422,12 +456,10 @@ static void add_moment(struct sweep *sweep, size_t moment, struct sum_node *tota
     if (choice.count == 1 && part.known_ns > 0) {
         use(sweep, choice.entries[0], from_ns, to_ns, total);
     }
-    total->energy_j[domain] += part.energy_j;
-    total->covered_ns[domain] += part.known_ns;
-    total->recorded_ns[domain] += (uint64_t)(to_ns - from_ns);
-    if (apapi_domain_adds_up(domain) && part.known_ns < sweep->least_ns[moment]) {
-        sweep->least_ns[moment] = part.known_ns;
-    }
+    total->energy_j[sweep->domain] += part.energy_j;
+    total->uncertainty_j[sweep->domain] += sweep->share < 1 ? part.energy_j / sweep->share : 0;
+    moment_note(moment, sweep->gpus, others, part.known_ns);
+    moment->taken |= part.known_ns > 0 ? sweep->gpus : 0;
 }
 
 /* --- a node --------------------------------------------------------------------------------- */
@@ -464,40 +496,85 @@ static const struct sum_domain *moments_domain(const struct sum_store *store,
     return NULL;
 }
 
-/* @return whether a piece has the domain: known, or not although there are meters. */
-static bool moments_begin(struct sweep *sweep)
+static bool has_domain(const struct sweep *sweep, const struct sum_entry *entry)
 {
-    bool has = false;
-
-    sweep->next = sweep->heap_count = 0;
-    for (size_t i = 0; i < sweep->count; i++) {
-        struct sum_entry *entry = &sweep->entries[i];
-
-        entry->used = false;
-        entry->domain = moments_domain(sweep->store, entry->piece, sweep->domain);
-        has = has || entry->domain || entry->piece->unknown_domains & domain_bit(sweep->domain);
-    }
-    return has;
+    return entry->domain || entry->piece->unknown_domains & domain_bit(sweep->domain);
 }
 
-static void moments_add_domain(struct sweep *sweep, struct sum_node *total)
+static uint64_t gpus_of(const struct sweep *sweep, const struct sum_entry *entry)
 {
-    if (!moments_begin(sweep)) {
-        return;
+    return sweep->domain == APAPI_DOMAIN_GPU ? entry->piece->gpus : UINT64_MAX;
+}
+
+/* More GPUs come first. */
+static bool gpus_before(uint64_t a, uint64_t b)
+{
+    int order = __builtin_popcountll(a) - __builtin_popcountll(b);
+
+    return order > 0 || (order == 0 && a > b);
+}
+
+/* Go to the next GPUs that a record has the domain of. @return false: there are none */
+static bool next_gpus(struct sweep *sweep)
+{
+    uint64_t next = 0;
+
+    for (size_t i = 0; i < sweep->count; i++) {
+        uint64_t gpus = gpus_of(sweep, &sweep->entries[i]);
+
+        if (has_domain(sweep, &sweep->entries[i]) &&
+            (!sweep->gpus || gpus_before(sweep->gpus, gpus)) &&
+            (!next || gpus_before(gpus, next))) {
+            next = gpus;
+        }
     }
+    sweep->gpus = next;
+    return next != 0;
+}
+
+static void moments_add_pieces(struct sweep *sweep, struct sum_node *total)
+{
+    sweep->next = sweep->heap_count = sweep->column = 0;
     for (size_t i = 0; i + 1 < sweep->edge_count; i++) {
         while (sweep->next < sweep->count &&
                sweep->entries[sweep->next].start_ns <= sweep->edges[i]) {
             struct sum_entry *entry = &sweep->entries[sweep->next++];
-            bool has = entry->domain || entry->piece->unknown_domains & domain_bit(sweep->domain);
 
-            if (has && entry->end_ns > entry->start_ns) {
+            if (has_domain(sweep, entry) && entry->end_ns > entry->start_ns &&
+                gpus_of(sweep, entry) == sweep->gpus) {
                 push(sweep, entry);
             }
         }
         add_moment(sweep, i, total);
     }
     moments_leave(sweep, total);
+}
+
+static void moments_add_domain(struct sweep *sweep, struct sum_node *total)
+{
+    for (size_t i = 0; i < sweep->count; i++) {
+        struct sum_entry *entry = &sweep->entries[i];
+
+        entry->used = false;
+        entry->domain = moments_domain(sweep->store, entry->piece, sweep->domain);
+    }
+    memset(sweep->moments, 0, sweep->edge_count * sizeof *sweep->moments);
+    sweep->gpus = 0;
+    while (next_gpus(sweep)) {
+        moments_add_pieces(sweep, total);
+    }
+    for (size_t i = 0; i + 1 < sweep->edge_count; i++) {
+        const struct moment *moment = &sweep->moments[i];
+
+        if (moment->seen) {
+            total->covered_ns[sweep->domain] += moment->known_ns;
+            total->recorded_ns[sweep->domain] += (uint64_t)(sweep->edges[i + 1] - sweep->edges[i]);
+        }
+        if (moment->seen && apapi_domain_adds_up(sweep->domain) &&
+            moment->known_ns < sweep->least_ns[i]) {
+            sweep->least_ns[i] = moment->known_ns;
+        }
+    }
 }
 
 /* Of a single record its own: it is not known more exactly than the record says. */
@@ -543,10 +620,11 @@ static int moments_sweep(const struct sum_store *store, const struct sum_entries
                           .count = node->count,
                           .edges = calloc(edges, sizeof *sweep.edges),
                           .least_ns = calloc(edges, sizeof *sweep.least_ns),
+                          .moments = calloc(edges, sizeof *sweep.moments),
                           .heap = calloc(node->count + 1, sizeof(struct sum_entry *)),
                           .curves = curves,
                           .columns = columns};
-    int result = sweep.edges && sweep.least_ns && sweep.heap ? 0 : -1;
+    int result = sweep.edges && sweep.least_ns && sweep.moments && sweep.heap ? 0 : -1;
 
     for (size_t i = 0; i < CURVES; i++) {
         curves[i].at = SUM_NO_CURVE;
@@ -557,6 +635,7 @@ static int moments_sweep(const struct sum_store *store, const struct sum_entries
     }
     free(sweep.edges);
     free(sweep.least_ns);
+    free(sweep.moments);
     free(sweep.heap);
     errno = result ? ENOMEM : errno;
     return result;

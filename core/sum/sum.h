@@ -43,6 +43,7 @@ struct sum_piece {
     uint64_t late_ns;   /* its step ran for so long before it */
     uint64_t digest;    /* the caller's, see record_twin_compare(); 0 */
     uint64_t window_ns; /* the shortest time that has a power; 0: not known */
+    uint64_t gpus;      /* of its energy of GPUs, see record_gpus(); not known: all bits */
     uint32_t cluster, node, step, boot;
     uint32_t reason;   /* why it is incomplete; POOL_NONE: it is complete */
     uint32_t nodelist; /* of its step, a text of store->nodelists; POOL_NONE: not known */

@@ -146,6 +146,7 @@ int sum_add(struct sum_store *store, const struct apapi_record *record, const st
     struct sum_piece piece = {
         .whole_ns = whole.elapsed_ns,
         .window_ns = window_shortest_ns(m),
+        .gpus = record_gpus(m),
         .job = record->id.job,
         .nodes = record->id.nodes,
         .cores = record->id.cores,
@@ -165,6 +166,7 @@ int sum_add(struct sum_store *store, const struct apapi_record *record, const st
     int failed;
 
     part = part ? part : &whole;
+    piece.gpus = piece.gpus ? piece.gpus : UINT64_MAX;
     piece.start_ns = part->start_ns;
     piece.elapsed_ns = part->elapsed_ns;
     piece.before_ns = (uint64_t)(part->start_ns - whole.start_ns);

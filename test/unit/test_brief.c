@@ -26,7 +26,8 @@ static const char *const lines[] = {
     "{\"name\":\"b\",\"source\":\"s\",\"interval_s\":0.1,"
     "\"events\":[{\"name\":\"b:::E\",\"unit\":\"J\",\"scale\":1,\"counter\":true,\"update_s\":0.01,"
     "\"domain\":\"package\",\"total\":600,\"covered_s\":60,"
-    "\"samples\":9}]}],"
+    "\"samples\":9},{\"name\":\"b:::gpu5:power\",\"unit\":\"W\",\"scale\":1,\"domain\":\"gpu\","
+    "\"covered_s\":60,\"samples\":9}]}],"
     "\"timeline\":{\"bin_s\":30.25,\"package\":{\"unit_j\":1,\"n\":[300,300]},\"dram\":{"
     "\"unit_j\":1,\"n\":[300,null]}},"
     "\"trust\":{\"covered\":0.75,\"cpu_s\":0.1,\"unknown_domains\":[\"gpu\"]}}"};
