@@ -323,8 +323,7 @@ static void limits_steps(const struct step_limits *limits, char *text, size_t si
 
 static void limits_fail(struct step_limits *limits, const struct limit *limit, const char *reason)
 {
-    speak(limits, "the budget of %s has no effect: %.*s", limit->text, (int)strcspn(reason, "\n"),
-          reason);
+    speak(limits, "the %s has no effect: %.*s", limit->text, (int)strcspn(reason, "\n"), reason);
 }
 
 static void limits_hear(struct step_limits *limits)
@@ -357,10 +356,10 @@ static void limits_cross(struct step_limits *limits, const struct limit *limit, 
     }
     limits->ending |= acts && limit->actions & LIMIT_TERM;
     if (limit->warning) {
-        speak(limits, "%g %% of the energy budget of %s used: %s", limit->warn * 100, limit->text,
+        speak(limits, "%g %% of the energy %s used: %s", limit->warn * 100, limit[-1].text,
               sum.text);
     } else if (limit->budget) {
-        speak(limits, "energy budget of %s reached: %s%s", limit->text, sum.text, action.text);
+        speak(limits, "energy %s reached: %s%s", limit->text, sum.text, action.text);
     } else if (limit->actions & LIMIT_LOG) {
         speak(limits, "%s crossed with %s%s", limit->text, sum.text, action.text);
     }

@@ -626,18 +626,6 @@ bool crossings_hear(struct crossings *crossings, struct order_answer *answer)
 
 /* --- crossings -------------------------------------------------------------------------------- */
 
-/* The name where it was crossed: "total >= 5kJ", "budget of 5kWh, warn=80%". */
-static void describe(const struct limit *limit, char text[LIMIT_TEXT_SIZE])
-{
-    if (limit->budget) {
-        snprintf(text, LIMIT_TEXT_SIZE, "budget of %.128s%s%s", limit->text,
-                 limit->scope == LIMIT_JOB ? " of the job" : "",
-                 units_part(limit->warning, ", warn=%g%%", limit->warn * 100).text);
-    } else {
-        snprintf(text, LIMIT_TEXT_SIZE, "%s", limit->text);
-    }
-}
-
 /*
  * Note a crossing without `threshold`, and perhaps without `action`. Where there is no actor, or
  * only a mark to set, nothing needs to be done.
@@ -655,7 +643,7 @@ static int crossings_cross(struct crossings *crossings, const struct limit *limi
         .asked_ns = reach && *limit_first_signal(limit) ? clock_monotonic_ns() : 0};
     int code;
 
-    describe(limit, crossing->threshold);
+    snprintf(crossing->threshold, sizeof crossing->threshold, "%s", limit->text);
     if (!*crossing->action) {
         limit_actions_text(limit, crossing->action, sizeof crossing->action);
     }

@@ -610,7 +610,7 @@ static int budget_amount(struct place *place, struct limit *budget)
                              .unit = LIMIT_ENERGY,
                              .amount = amount.value,
                              .budget = true};
-    snprintf(budget->text, sizeof budget->text, "%.*s", (int)(place->at - begin), begin);
+    snprintf(budget->text, sizeof budget->text, "budget of %.*s", (int)(place->at - begin), begin);
     skip_blanks(place);
     return 0;
 }
@@ -745,6 +745,7 @@ void limit_list_add_budget(struct limit_list *list, const struct limit *budget,
                            enum limit_scope scope)
 {
     struct limit *added = &list->limits[list->count];
+    const char *whose = scope == LIMIT_JOB ? " of the job" : "";
 
     if (list->count + 2 > LIMITS_ROOM) {
         return;
@@ -752,10 +753,13 @@ void limit_list_add_budget(struct limit_list *list, const struct limit *budget,
     added[0] = *budget;
     added[0].scope = scope;
     added[0].whole_job |= scope == LIMIT_JOB;
+    snprintf(added[0].text, sizeof added[0].text, "%.128s%s", budget->text, whose);
     list->count++;
     if (budget->warn > 0) {
         added[1] = added[0];
         added[1].warning = true;
+        snprintf(added[1].text, sizeof added[1].text, "%.128s%s, warn=%g%%", budget->text, whose,
+                 budget->warn * 100);
         added[1].amount *= budget->warn;
         added[1].actions = LIMIT_LOG;
         list->count++;

@@ -45,7 +45,7 @@ enum limit_action {
 };
 
 struct limit {
-    char text[LIMIT_TEXT_SIZE]; /* as written: "total >= 5kJ"; of a budget its amount: "5kWh" */
+    char text[LIMIT_TEXT_SIZE]; /* as written: "total >= 5kJ"; "budget of 5kWh, warn=80%" */
     size_t amount_at, unit_at;  /* in `text`; without a unit both are the same */
     char meter[APAPI_NAME_SIZE];
     enum limit_scope scope;

@@ -30,7 +30,7 @@ TEST(good_texts)
 
         fail_if(limit_parse_budget(good[i].text, &budget, &err), "'%s': %s", good[i].text,
                 err.text);
-        assert_string_equal(budget.text, good[i].kept);
+        assert_string_equal(budget.text + strlen("budget of "), good[i].kept);
         assert_string_equal(budget.meter, "total");
         assert_true(budget.scope == LIMIT_STEP && budget.condition == APAPI_OVERFLOW_TOTAL);
         assert_true(fabs(budget.amount - good[i].amount_j) <= 1e-9 * good[i].amount_j);
@@ -90,7 +90,7 @@ static void assert_site(struct limit_site site, const char *partition, const cha
         return;
     }
     assert_int_equal(list.count, asked + 2); /* with its warning */
-    assert_string_equal(found->text, amount);
+    assert_string_equal(found->text + strlen("budget of "), amount);
     assert_string_equal(limit_first_signal(found), signal);
     assert_float_equal(found->warn, LIMIT_SITE_WARN, 0);
 }
@@ -291,7 +291,7 @@ TEST(a_leap_over_two_budgets)
     watch_one("1kJ,warn=80%,log");
     assert_int_equal(look(0, 10 * S, crossed), 0);
     assert_int_equal(look(4000, 14 * S, crossed), 2);
-    assert_string_equal(crossed[0]->text, "1kJ"); /* the lower one first */
+    assert_string_equal(crossed[0]->text, "budget of 1kJ"); /* the lower one first */
     assert_false(crossed[0]->warning || crossed[1]->warning);
     assert_int_equal(crossed[0]->state.crossing.time_ns, 11 * S);
     assert_int_equal(crossed[1]->state.crossing.time_ns, 13 * S);
