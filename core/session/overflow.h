@@ -53,9 +53,9 @@ struct overflow_slot {
     struct apapi_overflow what;          /* as it was set */
     char event[APAPI_NAME_SIZE];
     char unit[APAPI_UNIT_SIZE + 2]; /* of its values; "": not known */
-    enum apapi_kind kind;           /* of the event, as the next */
+    enum apapi_kind kind;           /* of the event, as the next; a domain has energy */
     bool accumulates;
-    double step; /* the least that its threshold can be */
+    double step; /* of the coarsest of its counters: the least that its threshold can be */
 };
 
 /** Energy and power of a domain, or of the node. */

@@ -309,13 +309,6 @@ void overflow_flush(struct overflows *overflows, uint64_t patience_ns)
     pthread_mutex_unlock(&overflows->mutex);
 }
 
-/* Its handler is not called any more. */
-static bool overflow_is_left(const struct overflows *overflows, int number)
-{
-    return overflows->telling != number &&
-           (overflows->slots[number].state != OVERFLOW_LEAVING || overflows->ended);
-}
-
 /*
  * With the mutex: wait until all is told of a threshold that was removed, but not in a handler.
  * @return 0; -1 with errno EBUSY: it has taken too long, and the rest is dropped
@@ -332,8 +325,10 @@ static int overflow_await_left(struct overflows *overflows, int number, uint64_t
     if (overflow_in_handler(overflows)) {
         return 0;
     }
-    while (!(left = overflow_is_left(overflows, number)) && overflow_wait(overflows, deadline_ns)) {
-    }
+    do { /* until its handler is not called any more */
+        left =
+            overflows->telling != number && (slot->state != OVERFLOW_LEAVING || overflows->ended);
+    } while (!left && overflow_wait(overflows, deadline_ns));
     if (slot->state == OVERFLOW_LEAVING) { /* it hangs, or the thread has ended: no call */
         overflow_free_slot(slot);
     }
@@ -367,18 +362,29 @@ void overflow_end(struct overflows *overflows)
 
 struct overflow_search {
     const char *name;
-    struct apapi_event event; /* a copy; of a domain one of energy, in J */
-    bool found, opening;      /* a component that may have it is not open yet */
-    double step;              /* of the counters, the coarsest if there are several; 0: not known */
-    double interval_s;        /* between two readings */
-    struct nearest similar;   /* events */
+    bool found, opening;    /* a component that may have it is not open yet */
+    struct nearest similar; /* events */
 };
+
+/* A gauge of power has energy, a counter of energy has power. @param unit  of the event */
+static void overflow_set_unit(struct overflow_slot *slot, const char *unit)
+{
+    bool counts = slot->target.counts;
+
+    if (slot->kind == APAPI_KIND_ENERGY || slot->kind == APAPI_KIND_POWER) {
+        snprintf(slot->unit, sizeof slot->unit, "%s", counts ? "J" : "W");
+    } else {
+        snprintf(slot->unit, sizeof slot->unit, "%s%s", unit,
+                 counts || !slot->accumulates ? "" : "/s");
+    }
+}
 
 /* The event, or meters for the domain or a part of the node. */
 static void overflow_search_in(const struct component *component, struct overflow_search *search,
                                struct overflow_slot *slot, size_t number)
 {
     bool of_event = slot->target.subject == OVERFLOW_EVENT, here = false;
+    double time_s = slot->target.counts ? 1 : (double)component->interval_ns / 1e9;
     size_t length = strlen(component->name);
 
     for (size_t i = 0; i < component->meter_count && !(of_event && here); i++) {
@@ -395,10 +401,13 @@ static void overflow_search_in(const struct component *component, struct overflo
         }
         if (of_event) {
             slot->target.index = i;
-            search->event = *event;
+            slot->target.component = number;
+            slot->kind = event->kind;
+            slot->accumulates = event->accumulates;
+            overflow_set_unit(slot, event->unit);
         }
         if (event->accumulates && event->type != APAPI_TYPE_FP64) {
-            search->step = fmax(search->step, event->scale);
+            slot->step = fmax(slot->step, event->scale / time_s);
         }
         here = true;
     }
@@ -407,40 +416,37 @@ static void overflow_search_in(const struct component *component, struct overflo
         component->to_open && (!of_event || !strstr(search->name, ":::") ||
                                (strncmp(search->name, component->name, length) == 0 &&
                                 strncmp(search->name + length, ":::", 3) == 0));
-    if (here) {
-        search->found = true;
-        search->interval_s = (double)component->interval_ns / 1e9;
-        slot->target.component = of_event ? number : 0;
-    }
+    search->found |= here;
 }
 
-static int overflow_find(struct sampling *sampling, struct overflow_search *search,
-                         struct overflow_slot *slot, struct apapi_error *err)
+static int overflow_find(struct sampling *sampling, struct overflow_slot *slot,
+                         struct apapi_error *err)
 {
-    enum apapi_domain domain = apapi_domain_find(search->name);
+    struct overflow_search search = {.name = slot->what.event};
+    enum apapi_domain domain = apapi_domain_find(search.name);
     char similar[112] = "";
 
-    if (domain != APAPI_DOMAIN_NONE || strcmp(search->name, LIMIT_TOTAL_NAME) == 0) {
+    if (domain != APAPI_DOMAIN_NONE || strcmp(search.name, LIMIT_TOTAL_NAME) == 0) {
         slot->target.subject = OVERFLOW_DOMAIN;
         slot->target.index = domain;
     }
-    nearest_begin(&search->similar, search->name);
+    nearest_begin(&search.similar, search.name);
     for (size_t i = 0;
-         i < sampling->count && !(search->found && slot->target.subject == OVERFLOW_EVENT); i++) {
+         i < sampling->count && !(search.found && slot->target.subject == OVERFLOW_EVENT); i++) {
         pthread_mutex_t *mutex = sampling_lock(sampling, i);
 
-        overflow_search_in(&sampling->components[i], search, slot, i);
+        overflow_search_in(&sampling->components[i], &search, slot, i);
         pthread_mutex_unlock(mutex);
     }
-    if (search->found) {
+    if (search.found) {
         return 0;
     }
-    if (search->opening) {
-        return apapi_fail(err, EAGAIN, "%.100s: a component is still being opened", search->name);
+    if (search.opening) {
+        return apapi_fail(err, EAGAIN, "%.100s: a component is still being opened", search.name);
     }
-    nearest_text(&search->similar, similar, sizeof similar);
+    nearest_text(&search.similar, similar, sizeof similar);
     return apapi_fail(err, ENOENT, "%.80s: this session measures no such event or domain%s",
-                      search->name,
+                      search.name,
                       slot->target.subject == OVERFLOW_EVENT && *similar == '\0'
                           ? "; 'apapi list' shows all events"
                           : similar);
@@ -464,16 +470,6 @@ static int overflow_check_words(const struct apapi_overflow *what, struct apapi_
                           what->event);
     }
     return 0;
-}
-
-/* The unit of a threshold: a gauge of power has energy, a counter of energy has power. */
-static void overflow_unit(bool counts, const struct apapi_event *event, char *unit, size_t size)
-{
-    if (event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER) {
-        snprintf(unit, size, "%s", counts ? "J" : "W");
-    } else {
-        snprintf(unit, size, "%s%s", event->unit, counts || !event->accumulates ? "" : "/s");
-    }
 }
 
 static int overflow_check(const struct apapi_overflow *what, const struct overflow_slot *slot,
@@ -508,24 +504,19 @@ static int overflow_check(const struct apapi_overflow *what, const struct overfl
 static int overflow_prepare(struct sampling *sampling, const struct apapi_overflow *what,
                             struct overflow_slot *slot, struct apapi_error *err)
 {
-    struct overflow_search search = {
-        .name = what->event,
-        .event = {.kind = APAPI_KIND_ENERGY, .accumulates = true, .unit = "J"}};
-    bool counts = limit_counts(what->mode);
-
-    *slot = (struct overflow_slot){.state = OVERFLOW_SET, .target.counts = counts, .what = *what};
+    *slot = (struct overflow_slot){.state = OVERFLOW_SET,
+                                   .target.counts = limit_counts(what->mode),
+                                   .what = *what,
+                                   .kind = APAPI_KIND_ENERGY,
+                                   .accumulates = true};
     strncpy(slot->event, what->event, sizeof slot->event - 1);
     if (what->mode & (APAPI_OVERFLOW_HARDWARE | APAPI_OVERFLOW_SOFTWARE)) {
         return overflow_cpu_prepare(&sampling->common.overflows, what, slot, err);
     }
-    if (overflow_check_words(what, err) || overflow_find(sampling, &search, slot, err)) {
-        return -1;
-    }
-    overflow_unit(counts, &search.event, slot->unit, sizeof slot->unit);
-    slot->kind = search.event.kind;
-    slot->accumulates = search.event.accumulates;
-    slot->step = counts ? search.step : search.step / search.interval_s;
-    return overflow_check(what, slot, err);
+    overflow_set_unit(slot, "J");
+    return overflow_check_words(what, err) || overflow_find(sampling, slot, err)
+               ? -1
+               : overflow_check(what, slot, err);
 }
 
 /* --- setting ---------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 /* PAPI_overflow(): one event set for each thread, built again for each change. */
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,9 +157,8 @@ static int overflow_load(const char *event, struct apapi_error *err)
     if (!papi) {
         return -1;
     }
-    if (end && (size_t)(end - event) < sizeof entry.component) {
-        memcpy(entry.component, event, (size_t)(end - event));
-        entry.component[end - event] = '\0';
+    if (end) {
+        snprintf(entry.component, sizeof entry.component, "%.*s", (int)(end - event), event);
     }
     return papi_thread_call(overflow_enter, &entry, err) ? -1 : 0;
 }
