@@ -8,7 +8,6 @@
 
 #include "base/array.h"
 #include "base/text.h"
-#include "index/index.h"
 
 #define PORT_MAX 65535
 
@@ -202,11 +201,6 @@ int db_connect(const char *url, bool writing, struct db **db, struct apapi_error
     }
     *db = opened;
     return 0;
-}
-
-int db_open(const char *url, struct db **db, struct apapi_error *err)
-{
-    return db_connect(url, true, db, err);
 }
 
 void db_close(struct db *db)

@@ -19,10 +19,15 @@ struct db;
 struct db_statement;
 
 /**
- * Connect, as db_open() does.
+ * Connect.
+ * @param url      as in index.h
  * @param writing  create the database if needed; otherwise it must exist, and writing to it fails
+ * @return 0; -1, also with errno EINVAL (malformed URL), ENOTSUP (not built or installed with it)
  */
 int db_connect(const char *url, bool writing, struct db **db, struct apapi_error *err);
+
+/** Roll back what is not committed, and disconnect. NULL is allowed. errno is preserved. */
+void db_close(struct db *db);
 
 /** Run SQL without parameters and without result. */
 int db_exec(struct db *db, const char *sql, struct apapi_error *err);

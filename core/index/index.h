@@ -16,20 +16,6 @@
  * a time.
  */
 
-struct db;
-
-/**
- * Connect.
- * @param url  "sqlite:FILE",
- * "mysql://[user@][host[:port]]/database[?socket=PATH][&option-file=PATH]" or
- * "postgresql://[user@][host[:port]]/database[?parameter=value...]"
- * @return 0; -1 with errno EINVAL (malformed URL), ENOTSUP (not built or installed with it), EIO
- */
-int db_open(const char *url, struct db **db, struct apapi_error *err);
-
-/** Roll back what is not committed, and disconnect. NULL is allowed. errno is preserved. */
-void db_close(struct db *db);
-
 /* --- reading -------------------------------------------------------------------------------- */
 
 /**
@@ -110,8 +96,6 @@ int own_index_serve(struct own_index *index, struct apapi_scan *scan,
 
 /* --- loading -------------------------------------------------------------------------------- */
 
-#define DB_FOLDER_SIZE 480 /* bytes of an accounting folder's path */
-
 /** Loads records (opaque). */
 struct db_load;
 
@@ -120,32 +104,39 @@ struct db_load_counts {
     size_t replaced; /* rows that do not count any more, as another one of the record has come */
     size_t known;    /* records that existed, or do not count */
     size_t hours;    /* lines of nodes' own records, new or not */
+    struct apapi_error err; /* why a record or a file was not loaded; "": all were */
 };
 
 /**
- * Create missing tables, and begin.
- * @return free it with db_load_destroy() before the database is closed; NULL with errno, also
- * ENOTSUP (tables of another version)
+ * Connect, create missing tables, and begin.
+ * @param url  "sqlite:FILE",
+ * "mysql://[user@][host[:port]]/database[?socket=PATH][&option-file=PATH]" or
+ * "postgresql://[user@][host[:port]]/database[?parameter=value...]"
+ * @param whole  all records of a file are loaded: how far it was read is noted
+ * @return free it with db_load_destroy(); NULL with errno EINVAL (malformed URL), ENOTSUP (not
+ * built or installed with it, or tables of another version), EIO, ENOMEM
  */
-struct db_load *db_load_create(struct db *db, struct apapi_error *err);
+struct db_load *db_load_create(const char *url, bool whole, struct apapi_error *err);
 
-/** Free. Uncommitted data are lost when the database is closed. NULL is allowed. */
+/** Free, and disconnect. Uncommitted data are lost. NULL is allowed. */
 void db_load_destroy(struct db_load *load);
 
+/* For a sink of records whose context is the load. 0; -1 with errno, and with a text in `err`. */
+
 /** Add a record, decoded from `line`, once. Everything is copied. Commits from time to time. */
-int db_load_record(struct db_load *load, const struct apapi_record *record, const char *line,
-                   size_t size, struct apapi_error *err);
-
-/** @return how many bytes of an accounting file were loaded; 0: none; -1 with errno */
-int64_t db_load_offset(struct db_load *load, const char *folder, const struct apapi_scan_file *file,
-                       struct apapi_error *err);
-
-/** Note how far a file of a folder was read, when all before it was loaded. */
-int db_load_note(struct db_load *load, const char *folder, const struct apapi_scan_file *file,
-                 uint64_t offset, struct apapi_error *err);
+int db_load_record(const struct apapi_record *record, const char *line, size_t size, void *load);
 
 /** Add a line of a node's own record, or replace it. */
-int db_load_hour(struct db_load *load, const struct hour *hour, struct apapi_error *err);
+int db_load_hour(const struct hour *hour, void *load);
+
+/** @return whether the file of a folder has gained something, from `offset` on; false after errors
+ */
+bool db_load_begin(const char *folder, const struct apapi_scan_file *file, uint64_t *offset,
+                   void *load);
+
+/** Note how far it was read. */
+void db_load_end(const char *folder, const struct apapi_scan_file *file, uint64_t offset,
+                 void *load);
 
 /**
  * Commit, and calculate the totals of all jobs whose records have changed and that have none yet,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Loads lines into a database, and adds up the jobs whose records came. */
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,6 +88,9 @@ struct load_waiting {
 
 struct db_load {
     struct db *db;
+    bool whole;
+    const char *named;     /* the folder that is read */
+    char folder[PATH_MAX]; /* its name in the database; "": its files are not noted */
     bool begun;
     struct db_statement *statements[LOAD_STATEMENTS];
     struct db_statement *records[DB_ROWS_MAX + 1]; /* that add so many, prepared when needed */
@@ -130,7 +134,7 @@ static int prepare_all(struct db_load *load, struct apapi_error *err)
     return 0;
 }
 
-struct db_load *db_load_create(struct db *db, struct apapi_error *err)
+struct db_load *db_load_create(const char *url, bool whole, struct apapi_error *err)
 {
     struct db_load *load = calloc(1, sizeof *load);
 
@@ -138,8 +142,9 @@ struct db_load *db_load_create(struct db *db, struct apapi_error *err)
         apapi_fail(err, ENOMEM, "no memory");
         return NULL;
     }
-    load->db = db;
-    if (db_lock(db, err) || db_tables_create(db, err) || prepare_all(load, err)) {
+    load->whole = whole;
+    if (db_connect(url, true, &load->db, err) || db_lock(load->db, err) ||
+        db_tables_create(load->db, err) || prepare_all(load, err)) {
         db_load_destroy(load);
         return NULL;
     }
@@ -160,6 +165,7 @@ void db_load_destroy(struct db_load *load)
         sum_free(&load->sums);
         free(load->users);
         free(load->waiting.text);
+        db_close(load->db);
         free(load);
     }
     errno = saved;
@@ -358,10 +364,11 @@ static struct db_record row_of(const struct apapi_record *record, size_t size)
     return row;
 }
 
-int db_load_record(struct db_load *load, const struct apapi_record *record, const char *line,
-                   size_t size, struct apapi_error *err)
+int db_load_record(const struct apapi_record *record, const char *line, size_t size, void *context)
 {
+    struct db_load *load = context;
     struct load_waiting *waiting = &load->waiting;
+    struct apapi_error *err = &load->counts.err;
 
     if (load_begin(load, err)) {
         return -1;
@@ -379,30 +386,10 @@ int db_load_record(struct db_load *load, const struct apapi_record *record, cons
     return write_waiting(load, err) || commit_if_due(load, err) ? -1 : 0;
 }
 
-int db_load_note(struct db_load *load, const char *folder, const struct apapi_scan_file *file,
-                 uint64_t offset, struct apapi_error *err)
+int db_load_hour(const struct hour *hour, void *context)
 {
-    const struct db_value values[] = {db_text(folder), db_text(file->day), db_text(file->name),
-                                      db_integer((int64_t)offset)};
-
-    return load_begin(load, err) || write_waiting(load, err) ||
-                   load_run(load, FORGET_FILE, values, 3, err) ||
-                   load_run(load, NOTE_FILE, values, 4, err) || commit_if_due(load, err)
-               ? -1
-               : 0;
-}
-
-int64_t db_load_offset(struct db_load *load, const char *folder, const struct apapi_scan_file *file,
-                       struct apapi_error *err)
-{
-    const struct db_value key[] = {db_text(folder), db_text(file->day), db_text(file->name)};
-    int found = load_find(load, FIND_FILE, key, COUNT_OF(key), err);
-
-    return found > 0 ? load->found : found;
-}
-
-int db_load_hour(struct db_load *load, const struct hour *hour, struct apapi_error *err)
-{
+    struct db_load *load = context;
+    struct apapi_error *err = &load->counts.err;
     const struct db_value key[] = {db_integer(hour->start_ns), db_text(hour->node),
                                    db_text(hour->cluster), db_integer(hour->end_ns)};
     struct db_hour row = {.hour = *hour};
@@ -421,6 +408,55 @@ int db_load_hour(struct db_load *load, const struct hour *hour, struct apapi_err
     load->counts.hours += result == 0;
     load->in_transaction++;
     return result || commit_if_due(load, err) ? -1 : 0;
+}
+
+/* --- files ---------------------------------------------------------------------------------- */
+
+static void name_folder(struct db_load *load, const char *folder)
+{
+    if (folder != load->named) {
+        load->named = folder;
+        if (!load->whole || !realpath(folder, load->folder) ||
+            strlen(load->folder) >= DB_FOLDER_SIZE) {
+            load->folder[0] = '\0';
+        }
+    }
+}
+
+bool db_load_begin(const char *folder, const struct apapi_scan_file *file, uint64_t *offset,
+                   void *context)
+{
+    struct db_load *load = context;
+    int found = 0;
+
+    if (*load->counts.err.text) {
+        return false;
+    }
+    name_folder(load, folder);
+    if (*load->folder) {
+        const struct db_value key[] = {db_text(load->folder), db_text(file->day),
+                                       db_text(file->name)};
+
+        found = load_find(load, FIND_FILE, key, COUNT_OF(key), &load->counts.err);
+    }
+    *offset = found > 0 && (uint64_t)load->found <= file->size ? (uint64_t)load->found : 0;
+    return found >= 0 && *offset < file->size;
+}
+
+void db_load_end(const char *folder, const struct apapi_scan_file *file, uint64_t offset,
+                 void *context)
+{
+    struct db_load *load = context;
+    struct apapi_error *err = &load->counts.err;
+    const struct db_value values[] = {db_text(load->folder), db_text(file->day),
+                                      db_text(file->name), db_integer((int64_t)offset)};
+
+    (void)folder;
+    if (*load->folder && !*err->text && load_begin(load, err) == 0 &&
+        write_waiting(load, err) == 0 && load_run(load, FORGET_FILE, values, 3, err) == 0 &&
+        load_run(load, NOTE_FILE, values, 4, err) == 0) {
+        commit_if_due(load, err);
+    }
 }
 
 /* --- jobs ----------------------------------------------------------------------------------- */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* apapi import: loads records into a database. */
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/command.h"
 #include "cli/records/input.h"
@@ -17,11 +15,6 @@ struct import {
     struct query query;
     const char *url;
     bool dry_run;
-    struct db_load *load; /* NULL: a dry run */
-    size_t records;
-    const char *named;      /* the folder that is read */
-    char folder[PATH_MAX];  /* its name in the database; "": nothing is stored */
-    struct apapi_error err; /* of the database; "": none */
 };
 
 static const struct option_row rows[] = {
@@ -67,80 +60,47 @@ static int import_check(const struct import *import)
     return 0;
 }
 
-/* --- records, and nodes' own ------------------------------------------------------------------ */
+/* --- a dry run -------------------------------------------------------------------------------- */
 
-static int take_record(const struct apapi_record *record, const char *line, size_t size,
-                       void *context)
+static int count_record(const struct apapi_record *record, const char *line, size_t size,
+                        void *count)
 {
-    struct import *import = context;
-
-    import->records++;
-    return import->load ? db_load_record(import->load, record, line, size, &import->err) : 0;
+    (void)record;
+    (void)line;
+    (void)size;
+    (*(size_t *)count)++;
+    return 0;
 }
 
-static int take_hour(const struct hour *hour, void *context)
+static int pass_hour(const struct hour *hour, void *count)
 {
-    struct import *import = context;
-
-    return import->load ? db_load_hour(import->load, hour, &import->err) : 0;
+    (void)hour;
+    (void)count;
+    return 0;
 }
 
-/* The database knows how far files of a folder were read, if all of their records were wanted. */
-static void name_folder(struct import *import, const char *folder)
+static int import_dry(struct import *import)
 {
-    const struct query *query = &import->query;
+    size_t count = 0;
+    int status = records_feed(
+        &import->query,
+        &(struct records_sink){.record = count_record, .hour = pass_hour, .context = &count});
 
-    if (folder != import->named) {
-        import->named = folder;
-        if (!import->load || query->from || query->to || !realpath(folder, import->folder) ||
-            strlen(import->folder) >= DB_FOLDER_SIZE) {
-            import->folder[0] = '\0';
-        }
+    if (status) {
+        return status;
     }
-}
-
-static bool begin_file(const char *folder, const struct apapi_scan_file *file, uint64_t *offset,
-                       void *context)
-{
-    struct import *import = context;
-    int64_t known = 0;
-
-    if (*import->err.text) {
-        return false;
-    }
-    name_folder(import, folder);
-    if (*import->folder) {
-        known = db_load_offset(import->load, import->folder, file, &import->err);
-    }
-    *offset = known > 0 && (uint64_t)known <= file->size ? (uint64_t)known : 0;
-    return known >= 0 && *offset < file->size;
-}
-
-static void end_file(const char *folder, const struct apapi_scan_file *file, uint64_t offset,
-                     void *context)
-{
-    struct import *import = context;
-
-    (void)folder;
-    if (*import->folder && !*import->err.text) {
-        db_load_note(import->load, import->folder, file, offset, &import->err);
-    }
+    printf("%zu records (not loaded: dry run)\n", count);
+    return command_finish(COMMAND, EXIT_SUCCESS);
 }
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-static int import_conclude(const struct import *import)
+static int import_conclude(struct db_load *load)
 {
-    const struct db_load_counts *loaded;
+    const struct db_load_counts *loaded = db_load_counts(load);
     struct apapi_error err;
-    int64_t jobs;
+    int64_t jobs = db_load_finish(load, &err);
 
-    if (!import->load) {
-        printf("%zu records (not loaded: dry run)\n", import->records);
-        return command_finish(COMMAND, EXIT_SUCCESS);
-    }
-    loaded = db_load_counts(import->load);
-    jobs = db_load_finish(import->load, &err);
     if (jobs < 0) {
         return command_fail(COMMAND, "%s", err.text);
     }
@@ -155,26 +115,23 @@ static int import_conclude(const struct import *import)
 
 static int import_run(struct import *import)
 {
-    const struct records_sink sink = {.record = take_record,
-                                      .hour = take_hour,
-                                      .begin = begin_file,
-                                      .end = end_file,
-                                      .err = &import->err,
-                                      .context = import};
+    struct query *query = &import->query;
     struct apapi_error err = {""};
-    struct db *db = NULL;
+    struct db_load *load = db_load_create(import->url, !query->from && !query->to, &err);
     int status;
 
-    if (!import->dry_run && db_open(import->url, &db, &err)) {
+    if (!load) {
         return errno == EINVAL ? command_refuse(COMMAND, "%s", err.text)
                                : command_fail(COMMAND, "%s", err.text);
     }
-    import->load = db ? db_load_create(db, &err) : NULL;
-    status = db && !import->load ? command_fail(COMMAND, "%s", err.text)
-                                 : records_feed(&import->query, &sink);
-    status = status ? status : import_conclude(import);
-    db_load_destroy(import->load);
-    db_close(db);
+    status = records_feed(query, &(struct records_sink){.record = db_load_record,
+                                                        .hour = db_load_hour,
+                                                        .begin = db_load_begin,
+                                                        .end = db_load_end,
+                                                        .err = &db_load_counts(load)->err,
+                                                        .context = load});
+    status = status ? status : import_conclude(load);
+    db_load_destroy(load);
     return status;
 }
 
@@ -193,5 +150,7 @@ int import_command(int argc, char **argv)
         return status;
     }
     status = records_begin(query);
-    return records_end(query, status ? status : import_run(&import));
+    return records_end(query, status           ? status
+                              : import.dry_run ? import_dry(&import)
+                                               : import_run(&import));
 }
