@@ -16,16 +16,10 @@
 #include "sum/members.h"
 #include "sum/merge.h"
 
-/* "480.5 ± 0.9 J" */
-struct spread_text {
-    char text[2 * UNITS_SIZE + 8];
-};
-
 #define DOMAIN_CELL_WIDTH 24
 #define REGION_LABEL_WIDTH 16
 #define REGION_LABEL_TAIL 10
 #define REGION_CELL_WIDTH 22
-#define TEXT_SIZE 512
 #define MORE_DECIMALS 3
 #define SIGNIFICANT 0.05
 
@@ -43,20 +37,17 @@ static int spread_decimals(const struct units_scale *scale, double sd)
 }
 
 /* "480.5 ± 0.9 J", both numbers in the scale of the mean; without `sd` "480.5 J"; "-". */
-static struct spread_text spread_text(const struct spread *spread, const char *unit)
+static struct units_text spread_text(const struct spread *spread, const char *unit)
 {
     struct units_scale scale = units_scale(spread->mean);
-    struct spread_text cell = {"-"};
 
     scale.decimals = spread_decimals(&scale, spread->sd);
-    if (spread->count > 0 && isnan(spread->sd)) {
-        snprintf(cell.text, sizeof cell, "%s %s%s", units_number(spread->mean, &scale).text,
-                 scale.prefix, unit);
-    } else if (spread->count > 0) {
-        snprintf(cell.text, sizeof cell, "%s %s %s %s%s", units_number(spread->mean, &scale).text,
-                 text_plus_minus(), units_number(spread->sd, &scale).text, scale.prefix, unit);
-    }
-    return cell;
+    return isnan(spread->sd) || spread->count == 0
+               ? units_part(true, spread->count > 0 ? "%s %s%s" : "-",
+                            units_number(spread->mean, &scale).text, scale.prefix, unit)
+               : units_part(true, "%s %s %s %s%s", units_number(spread->mean, &scale).text,
+                            text_plus_minus(), units_number(spread->sd, &scale).text, scale.prefix,
+                            unit);
 }
 
 /* "exit status 3", "killed by signal 9 (Killed)"; "" for a success. */

@@ -66,20 +66,15 @@ static struct units_text row_cell(const struct table_row *row, size_t column, do
     const struct units_scale common = units_scale(most);
     struct units_scale scale = common;
     double value = row->values[column];
-    struct units_text text = {""};
 
-    if (column >= row->columns) {
-        return text;
-    }
     if (value != 0 && fabs(value) < most / 100) {
         scale = units_scale(value);
         scale.decimals = common.decimals;
     }
     units_keep_known(&scale, value, fabs(value) * row->uncertainty);
-    snprintf(text.text, sizeof text, isnan(value) ? "-" : "%s %*s%s",
-             units_number(value, &scale).text, (int)strlen(common.prefix), scale.prefix,
-             column == ROW_ENERGY ? "J" : "W");
-    return text;
+    return units_part(column < row->columns, isnan(value) ? "-" : "%s %*s%s",
+                      units_number(value, &scale).text, (int)strlen(common.prefix), scale.prefix,
+                      column == ROW_ENERGY ? "J" : "W");
 }
 
 int table_rows_put(const struct table_rows *rows, FILE *out)

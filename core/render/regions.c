@@ -58,22 +58,16 @@ static void table_regions_put_row(const struct table *table,
                                            CELL_TEXT(apapi_region_method_name(region->method))});
 }
 
-struct amount {
-    char text[UNITS_SIZE + APAPI_FOM_UNIT_SIZE];
-};
-
 /* "50 iterations", "1.250 Gcells" */
-static struct amount table_regions_amount(double value, const char *unit)
+static struct units_text amount_text(double value, const char *unit)
 {
     struct units_scale scale = units_scale(value);
-    struct amount text;
 
     if (value == round(value) && fabs(value) < WHOLE_MAX) {
         scale = (struct units_scale){1, "", 0};
     }
-    snprintf(text.text, sizeof text, "%s%s%s%s", units_number(value, &scale).text,
-             *scale.prefix || *unit ? " " : "", scale.prefix, unit);
-    return text;
+    return units_part(true, "%s%s%s%s", units_number(value, &scale).text,
+                      *scale.prefix || *unit ? " " : "", scale.prefix, unit);
 }
 
 struct fom_text table_fom_text(const struct apapi_fom *fom, double energy_j)
@@ -83,9 +77,8 @@ struct fom_text table_fom_text(const struct apapi_fom *fom, double energy_j)
     struct fom_text text;
 
     snprintf(text.text, sizeof text, "%s%s%s, %s %s", named ? fom->name : "", named ? " " : "",
-             table_regions_amount(fom->value, fom->unit).text,
-             small ? table_regions_amount(1 / each_j, fom->unit).text
-                   : units_quantity(each_j, "J").text,
+             amount_text(fom->value, fom->unit).text,
+             small ? amount_text(1 / each_j, fom->unit).text : units_quantity(each_j, "J").text,
              small ? "per J" : "each");
     return text;
 }

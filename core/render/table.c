@@ -310,18 +310,7 @@ struct table table_begin(const struct table_column *columns, size_t count, enum 
 static struct units_text table_cell_text(const struct table_column *column,
                                          const struct table_cell *cell)
 {
-    struct units_text text = {""};
-
     switch (column->form) {
-    case TABLE_TEXT:
-    case TABLE_RIGHT:
-        break;
-    case TABLE_COUNT:
-    case TABLE_NUMBER:
-    case TABLE_PERCENT:
-        snprintf(text.text, sizeof text, isnan(cell->value) ? "-" : "%.*f%s", column->decimals,
-                 cell->value, column->form == TABLE_PERCENT ? " %" : "");
-        break;
     case TABLE_QUANTITY:
         return units_quantity(cell->value, column->unit);
     case TABLE_KNOWN:
@@ -332,8 +321,10 @@ static struct units_text table_cell_text(const struct table_column *column,
         return units_duration(cell->value);
     case TABLE_SHORT:
         return units_short(cell->value);
+    default:
+        return units_part(column->form > TABLE_RIGHT, isnan(cell->value) ? "-" : "%.*f%s",
+                          column->decimals, cell->value, column->form == TABLE_PERCENT ? " %" : "");
     }
-    return text;
 }
 
 void table_put(const struct table *table, const struct table_cell *cells)

@@ -80,7 +80,7 @@ struct brief {
     struct show *show;    /* its records; count 0: there are none to read */
     struct sacct_job job; /* its number is 0 if Slurm's accounting does not say, or not in time */
     bool several;         /* Slurm knows several jobs of this number */
-    double node_w, efficiency, j_per_used_hour;
+    double node_w;
     uint64_t gpus;
     double gpu_share; /* of the time in which a kernel ran */
     char program[APAPI_TEXT_SIZE];
@@ -232,6 +232,8 @@ static void brief_put_job(const struct brief *brief)
 static void brief_put_energy(const struct brief *brief)
 {
     const struct sacct_job *job = &brief->job;
+    /* without jobacct_gather, Slurm says 0 */
+    double efficiency = job->cpu_s > 0 ? job->cpu_s / job->core_s : (double)NAN;
 
     put("Energy",
         isfinite(job->energy_j) ? units_energy(job->energy_j, job->uncertainty_j, false).text : "");
@@ -248,17 +250,18 @@ static void brief_put_energy(const struct brief *brief)
         }
         putchar('\n');
     }
-    if (isfinite(brief->efficiency)) {
+    if (isfinite(efficiency)) {
         printf("CPU utilized: %s\nCPU efficiency: %.2f %% of %s core time\n",
-               report_elapsed_text(job->cpu_s).text, 100 * brief->efficiency,
+               report_elapsed_text(job->cpu_s).text, 100 * efficiency,
                report_elapsed_text(job->core_s).text);
     }
     if (isfinite(brief->gpu_share)) {
         printf("GPU efficiency: %.2f %% of %" PRIu64 " GPU%s\n", 100 * brief->gpu_share,
                brief->gpus, text_plural(brief->gpus));
     }
-    if (isfinite(brief->j_per_used_hour) && brief->efficiency > CPU_LEAST) {
-        printf("Energy per CPU hour used: %s\n", units_quantity(brief->j_per_used_hour, "J").text);
+    if (isfinite(job->energy_j) && efficiency > CPU_LEAST) {
+        printf("Energy per CPU hour used: %s\n",
+               units_quantity(job->energy_j / job->cpu_s * 3600, "J").text);
     }
 }
 
@@ -341,9 +344,6 @@ static int look(struct brief *brief)
         strcpy(job->job_id, job_id);
         use_records(brief);
     }
-    /* without jobacct_gather, Slurm says 0 */
-    brief->efficiency = job->cpu_s > 0 ? job->cpu_s / job->core_s : NAN;
-    brief->j_per_used_hour = job->energy_j / job->cpu_s * 3600;
     return 0;
 }
 
