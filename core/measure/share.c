@@ -314,6 +314,7 @@ void share_divide(const struct share_rule *rule, const struct share_interval *in
 /* Idle power. */
 
 #define IDLE_PART 0.1
+#define IDLE_HALF 0.5
 
 static unsigned idle_number(double power_w)
 {
@@ -353,20 +354,26 @@ void idle_add(struct idle_power *idle, double power_w, double seconds)
     }
 }
 
-double idle_power_w(const struct idle_power *idle)
+/* The power that so much of the time was not exceeded. */
+static double idle_quantile_w(const struct idle_power *idle, double part)
 {
     double sum_s = 0;
 
-    if (idle->sum_s < IDLE_ENOUGH_S) {
-        return NAN;
-    }
     for (unsigned i = 0; i < IDLE_BINS; i++) {
         sum_s += idle->bins[i].seconds;
-        if (sum_s >= IDLE_PART * idle->sum_s && idle->bins[i].seconds > 0) {
+        if (sum_s >= part * idle->sum_s && idle->bins[i].seconds > 0) {
             return idle->bins[i].energy_j / idle->bins[i].seconds;
         }
     }
     return NAN;
+}
+
+double idle_power_w(const struct idle_power *idle, double *error_w)
+{
+    double power_w = idle->sum_s < IDLE_ENOUGH_S ? NAN : idle_quantile_w(idle, IDLE_PART);
+
+    *error_w = idle_quantile_w(idle, IDLE_HALF) - power_w;
+    return power_w;
 }
 
 /* Idle power of a busy node. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef MEASURE_SHARE_H
 #define MEASURE_SHARE_H
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -115,8 +116,24 @@ struct idle_power {
 /** Add the mean power of an interval in which no step ran. Only positive values count. */
 void idle_add(struct idle_power *idle, double power_w, double seconds);
 
-/** @return the 10th percentile [W]; NaN: too little is known. */
-double idle_power_w(const struct idle_power *idle);
+/**
+ * @param error_w  how much the median is above it [W]: idle power may have been so much
+ * @return the 10th percentile [W]; NaN: too little is known.
+ */
+double idle_power_w(const struct idle_power *idle, double *error_w);
+
+/**
+ * @param energy_j  of the node while the step ran
+ * @param idle_j    idle energy of that time; NaN: not known
+ * @return the part of the rest that was given to the step, and so of the meters' error: 1, if more
+ *         was given than there was
+ */
+static inline double share_part(double given_j, double energy_j, double idle_j)
+{
+    double dynamic_j = energy_j - (isnan(idle_j) ? 0 : idle_j);
+
+    return dynamic_j > given_j ? given_j / dynamic_j : 1;
+}
 
 /*
  * Idle power of a node that is busy: its power follows CPU time, and is extrapolated to none. The

@@ -28,20 +28,20 @@ static double idle_site_part(struct node_idle *idle)
 
 static void idle_evaluate(struct node_idle *idle)
 {
-    double part = idle_site_part(idle);
+    double part = idle_site_part(idle), unused;
 
     for (int d = 0; d < APAPI_DOMAINS; d++) {
-        idle->idle_w[d] = idle_power_w(&idle->kept.powers[d]);
-        idle->error_w[d] = 0;
+        idle->idle_w[d] = idle_power_w(&idle->kept.powers[d], &idle->error_w[d]);
         if (isnan(idle->idle_w[d]) && apapi_domain_adds_up(d)) {
             idle->idle_w[d] = part * idle->kept.least_w[d];
+            idle->error_w[d] = 0;
         }
         if (isnan(idle->idle_w[d])) {
             idle->idle_w[d] = idle->kept.estimates[d].power_w;
             idle->error_w[d] = idle->kept.estimates[d].uncertainty_w;
         }
     }
-    idle->cores = idle_power_w(&idle->kept.powers[APAPI_DOMAINS]);
+    idle->cores = idle_power_w(&idle->kept.powers[APAPI_DOMAINS], &unused);
     idle->cores = isnan(idle->cores) ? 0 : idle->cores;
 }
 

@@ -29,6 +29,7 @@
 #include "config/config.h"
 #include "config/installed.h"
 #include "gather/parts.h"
+#include "measure/share.h"
 #include "node/loop.h"
 #include "node/share_page.h"
 #include "regions/observe/observe.h"
@@ -198,7 +199,8 @@ static void share_take_all(struct apapi_record *record)
 }
 
 /*
- * The meters' part; what was extrapolated, which may be wrong as a whole; and idle power that was
+ * The meters' error of the power above idle power, as far as that is the step's; what was
+ * extrapolated, which may be wrong as a whole; and idle power that was
  * estimated, or not known: between none and the least power that the node has drawn.
  */
 static double share_uncertainty_j(const struct share_end *end, int domain,
@@ -207,8 +209,10 @@ static double share_uncertainty_j(const struct share_end *end, int domain,
     const struct apapi_domain_result *measured = &m->domains[domain];
     double energy_j = end->found.row.energy_j[domain];
     double open_s = end->found.row.open_s[domain] - end->found.row.open_cores_s[domain];
-    double part = measured->energy_j > 0 ? fmin(1, energy_j / measured->energy_j) : 1;
-    double mean_w = measured->energy_j / ((double)m->elapsed_ns / NS_PER_S), open_j = 0;
+    double elapsed_s = (double)m->elapsed_ns / NS_PER_S, mean_w = measured->energy_j / elapsed_s;
+    double part = share_part(energy_j - end->found.row.idle_j[domain], measured->energy_j,
+                             end->found.head.idle_w[domain] * elapsed_s);
+    double open_j = 0;
 
     if (open_s != 0) {
         open_j = fmin(mean_w, end->found.head.least_w[domain]) * fabs(open_s);

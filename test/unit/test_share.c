@@ -177,17 +177,20 @@ DIVIDED(the_node_is_divided_as_its_parts)
 TEST(idle_power_is_a_low_percentile)
 {
     static struct idle_power idle;
+    double error_w, power_w;
 
     idle_add(&idle, 500, IDLE_ENOUGH_S - 1);
-    assert_true(isnan(idle_power_w(&idle)));
+    assert_true(isnan(idle_power_w(&idle, &error_w)));
     idle_add(&idle, NAN, 100);
     idle_add(&idle, 0, 100);
     idle_add(&idle, INFINITY, 100);
-    assert_true(isnan(idle_power_w(&idle)));
+    assert_true(isnan(idle_power_w(&idle, &error_w)));
     for (int i = 0; i < 1000; i++) {
         idle_add(&idle, 90 + i % 100, 10); /* from 90 to 189 W */
     }
-    assert_true(idle_power_w(&idle) >= 98 && idle_power_w(&idle) <= 101);
+    power_w = idle_power_w(&idle, &error_w);
+    assert_true(power_w >= 98 && power_w <= 101);
+    assert_true(power_w + error_w >= 137 && power_w + error_w <= 143);
 }
 
 /* A node that is never idle: jobs whose CPU time varies by a third, with meters that err by 1 %. */
@@ -219,15 +222,24 @@ TEST(idle_power_of_a_busy_node_is_extrapolated)
     assert_true(covered >= 0.97 * known);
 }
 
+/* The meters' error does not get smaller by idle energy that is taken away. */
+TEST(a_share_has_its_part_of_the_error)
+{
+    assert_near(share_part(100, 1000, NAN), 0.1);
+    assert_near(share_part(100, 1000, 800), 0.5);
+    assert_near(share_part(0.25, 1000, 1000.5), 1);
+}
+
 TEST(idle_power_forgets)
 {
     static struct idle_power idle;
+    double error_w;
 
     idle_add(&idle, 50, IDLE_MEMORY_S);
     for (int i = 0; i < 60; i++) {
         idle_add(&idle, 100, IDLE_MEMORY_S / 10);
     }
-    assert_true(fabs(idle_power_w(&idle) - 100) < 1e-3);
+    assert_true(fabs(idle_power_w(&idle, &error_w) - 100) < 1e-3);
     assert_true(idle.sum_s <= IDLE_MEMORY_S);
 }
 
