@@ -36,7 +36,7 @@ static void pass_text(struct brief_lines *lines, bool writes, void *text, size_t
     pass(lines, writes, text, lines->failed ? 1 : size);
 }
 
-/* Members of a structure. Those of other forms than the first three have eight bytes. */
+/* Members of a structure. Those of the forms that are not named have eight bytes. */
 static void pass_fields(struct brief_lines *lines, bool writes, const struct field *fields,
                         void *base)
 {
@@ -48,6 +48,7 @@ static void pass_fields(struct brief_lines *lines, bool writes, const struct fie
             pass_text(lines, writes, member, field->size);
             break;
         case FIELD_NUMBER:
+        case FIELD_SET:
             pass(lines, writes, member, sizeof(uint32_t));
             break;
         case FIELD_FLAG:
@@ -106,8 +107,6 @@ static void pass_record(struct brief_lines *lines, bool writes, struct apapi_rec
 {
     pass_fields(lines, writes, fields_of_record, record);
     pass_fields(lines, writes, fields_of_trust, &record->measurement);
-    pass(lines, writes, &record->measurement.unknown_domains,
-         sizeof record->measurement.unknown_domains);
     pass_components(lines, writes, &record->measurement);
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         pass_domain(lines, writes, &record->measurement.domains[d]);

@@ -266,11 +266,12 @@ static void write_member(FILE *sql, const struct db_dialect *dialect, const stru
     static const struct {
         enum db_json form;
         const char *unwritten;
-    } forms[FIELD_METHOD + 1] = {
+    } forms[FIELD_SET + 1] = {
         [FIELD_COUNT] = {DB_JSON_INTEGER, "0"},    [FIELD_FLAG] = {DB_JSON_FLAG, "0"},
         [FIELD_NUMBER] = {DB_JSON_INTEGER, NULL},  [FIELD_KIND] = {DB_JSON_TEXT, "'energy'"},
         [FIELD_TYPE] = {DB_JSON_TEXT, "'uint64'"}, [FIELD_TEXT] = {DB_JSON_TEXT, NULL},
-        [FIELD_MOMENT] = {DB_JSON_TEXT, NULL},     [FIELD_DOMAIN] = {DB_JSON_TEXT, NULL}};
+        [FIELD_MOMENT] = {DB_JSON_TEXT, NULL},     [FIELD_DOMAIN] = {DB_JSON_TEXT, NULL},
+        [FIELD_SET] = {DB_JSON_ANY, NULL}};
     const char *unwritten = forms[field->form].unwritten;
     char path[64];
 
@@ -312,8 +313,6 @@ struct view_column {
 };
 
 static const struct view_column no_columns[] = {{0}};
-static const struct view_column record_columns[] = {
-    {"unknown_domains", "trust.unknown_domains", DB_JSON_ANY}, {0}};
 static const struct view_column timeline_columns[] = {{"timeline", "timeline", DB_JSON_ANY}, {0}};
 static const struct view_column region_columns[] = {{"regions", "regions", DB_JSON_ANY},
                                                     {"foms", "foms", DB_JSON_ANY},
@@ -415,7 +414,7 @@ static int create_views(struct db *db, struct apapi_error *err)
          "r.complete, r.array_job, r.array_task, r.het_job, r.het_offset, r.job_name, r.uid, "
          "r.\"user\", r.account, r.\"partition\", r.qos, r.nodes, r.energy_j, r.uncertainty_j, "
          "r.mean_w, r.package_j, r.dram_j, r.gpu_j, r.core_j, r.uncore_j, r.psys_j, r.node_j",
-         fields_of_record, record_columns, NULL},
+         fields_of_record, no_columns, NULL},
         {"apapi_hours", &dialect->hour, "r.cluster, r.node, r.start_ns, r.end_ns", NULL,
          hour_columns, NULL}};
 

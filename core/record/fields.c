@@ -58,7 +58,8 @@ const struct field fields_of_record[] = {
 
 const struct field fields_of_trust[] = {
     FIELD_OF(apapi_measurement, "covered", AMOUNT, false, covered),
-    FIELD_OF(apapi_measurement, "cpu_s", DURATION, true, cpu_ns), FIELD_END};
+    FIELD_OF(apapi_measurement, "cpu_s", DURATION, true, cpu_ns),
+    FIELD_OF(apapi_measurement, "unknown_domains", SET, false, unknown_domains), FIELD_END};
 
 const struct field fields_of_domain[] = {
     FIELD_OF(apapi_domain_result, "energy_j", AMOUNT, false, energy_j),
@@ -118,68 +119,12 @@ const struct field fields_of_event[] = {
     FIELD_OF(apapi_event_result, "still", FLAG, false, still),
     FIELD_END};
 
-const struct field fields_of_region[] = {
-    FIELD_TEXT_OF(apapi_region_result, "name", false, path),
-    FIELD_OF(apapi_region_result, "kind", REGION, false, kind),
-    FIELD_OF(apapi_region_result, "method", METHOD, true, method),
-    FIELD_TEXT_OF(apapi_region_result, "reason", false, reason),
-    FIELD_OF(apapi_region_result, "count", COUNT, false, count),
-    FIELD_OF(apapi_region_result, "programs", NUMBER, false, programs),
-    FIELD_OF(apapi_region_result, "threads", NUMBER, false, threads),
-    FIELD_OF(apapi_region_result, "time_s", DURATION, true, time_ns),
-    FIELD_END};
-
-const struct field fields_of_region_energy[] = {
-    FIELD_OF(apapi_region_energy, "energy_j", AMOUNT, false, energy_j),
-    FIELD_OF(apapi_region_energy, "uncertainty_j", ROUGH, false, uncertainty_j),
-    FIELD_OF(apapi_region_energy, "power_w", MEASURED, false, power_w), FIELD_END};
-
-const struct field fields_of_fom[] = {FIELD_TEXT_OF(apapi_fom, "name", true, name),
-                                      FIELD_OF(apapi_fom, "value", MEASURED, true, value),
-                                      FIELD_TEXT_OF(apapi_fom, "unit", false, unit),
-                                      FIELD_OF(apapi_fom, "programs", NUMBER, false, programs),
-                                      FIELD_END};
-
-const struct field fields_of_losses[] = {
-    FIELD_OF(apapi_region_losses, "regions", COUNT, false, regions),
-    FIELD_OF(apapi_region_losses, "names", COUNT, false, names),
-    FIELD_OF(apapi_region_losses, "threads", COUNT, false, threads),
-    FIELD_OF(apapi_region_losses, "programs", COUNT, false, programs),
-    FIELD_OF(apapi_region_losses, "refused", COUNT, false, refused),
-    FIELD_OF(apapi_region_losses, "misuses", COUNT, false, misuses),
-    FIELD_END};
-
-const struct field fields_of_crossing[] = {
-    FIELD_TEXT_OF(apapi_crossing, "threshold", true, threshold),
-    FIELD_OF(apapi_crossing, "time", MOMENT, true, unix_ns),
-    FIELD_OF(apapi_crossing, "value", MEASURED, false, value),
-    FIELD_TEXT_OF(apapi_crossing, "unit", false, unit),
-    FIELD_OF(apapi_crossing, "count", COUNT, true, count),
-    FIELD_TEXT_OF(apapi_crossing, "action", false, action),
-    FIELD_TEXT_OF(apapi_crossing, "result", false, result),
-    FIELD_END};
-
-const struct field fields_of_share[] = {
-    FIELD_TEXT_OF(apapi_share, "method", false, method),
-    FIELD_TEXT_OF(apapi_share, "idle", false, idle),
-    FIELD_TEXT_OF(apapi_share, "reason", false, reason),
-    FIELD_OF(apapi_share, "slices", FLAG, false, slices),
-    FIELD_OF(apapi_share, "interval_s", DURATION, false, interval_ns),
-    FIELD_OF(apapi_share, "tail_s", DURATION, false, tail_ns),
-    FIELD_END};
-
-const struct field fields_of_share_energy[] = {
-    FIELD_OF(apapi_share_energy, "energy_j", AMOUNT, true, energy_j),
-    FIELD_OF(apapi_share_energy, "uncertainty_j", ROUGH, false, uncertainty_j),
-    FIELD_OF(apapi_share_energy, "idle_j", AMOUNT, false, idle_j),
-    FIELD_OF(apapi_share_energy, "idle_w", ROUGH, false, idle_w), FIELD_END};
-
 #define FITS(fields) _Static_assert(COUNT_OF(fields) <= FIELDS_MAX, "FIELDS_MAX is too small")
 FITS(fields_of_record); /* the longest ones */
 FITS(fields_of_event);
 
 /* Significant digits of forms that are a double; of others 0. */
-static const int figures_of[FIELD_METHOD + 1] = {
+static const int figures_of[FIELD_LIST + 1] = {
     [FIELD_MEASURED] = JSON_MEASURED, [FIELD_AMOUNT] = JSON_MEASURED, [FIELD_ROUGH] = JSON_ROUGH,
     [FIELD_PART] = JSON_ROUGH,        [FIELD_LEAST] = JSON_ROUGH,     [FIELD_GREATEST] = JSON_ROUGH,
     [FIELD_EXACT] = JSON_EXACT,       [FIELD_REAL] = JSON_EXACT};
@@ -341,6 +286,20 @@ static const char *read_word(const struct tree_node *value, enum field_form form
     return "not a word that is known";
 }
 
+/* Names that are not known are left out. */
+static const char *read_set(const struct tree_node *array, uint32_t *set)
+{
+    const struct tree_node *name = NULL;
+
+    *set = 0;
+    while ((name = tree_each(array, name)) && name->type == TREE_TEXT) {
+        enum apapi_domain domain = apapi_domain_find(name->text);
+
+        *set |= domain == APAPI_DOMAIN_NONE ? 0 : UINT32_C(1) << domain;
+    }
+    return name || !tree_is(array, TREE_ARRAY) ? "not an array of texts" : NULL;
+}
+
 static const char *read_field(const struct tree_node *value, const struct field *field,
                               void *member)
 {
@@ -359,6 +318,8 @@ static const char *read_field(const struct tree_node *value, const struct field 
         return read_real(value, 0, member);
     case FIELD_FLAG:
         return read_flag(value, member);
+    case FIELD_SET:
+        return read_set(value, member);
     default:
         return figures_of[field->form] ? read_real(value, -INFINITY, member)
                                        : read_word(value, field->form, member);
@@ -369,6 +330,14 @@ static const char *read_field(const struct tree_node *value, const struct field 
 static void set_unknown(const struct field *field, void *member)
 {
     switch (field->form) {
+    case FIELD_OBJECT:
+    case FIELD_DOMAINS:
+        for (size_t i = 0; i < (field->form == FIELD_OBJECT ? 1 : APAPI_DOMAINS); i++) {
+            for (const struct field *inner = field->fields; inner->key; inner++) {
+                set_unknown(inner, (char *)member + i * field->size + inner->offset);
+            }
+        }
+        break;
     case FIELD_NUMBER:
         *(uint32_t *)member = APAPI_UNKNOWN;
         break;
@@ -399,6 +368,80 @@ static size_t fields_decode_find_key(const struct field *fields, size_t at,
     return FIELDS_MAX;
 }
 
+static int read_structure(const struct tree_node *object, const struct field *field,
+                          void *structure, const struct field_path *path)
+{
+    return fields_decode(object, field->fields, structure, path) ||
+                   (field->read && field->read(object, structure, path))
+               ? -1
+               : 0;
+}
+
+/* Domains that are not known here are left out: a later version may have more. */
+static int read_domains(const struct tree_node *domains, const struct field *field, char *member,
+                        const struct field_path *path)
+{
+    if (!tree_is(domains, TREE_OBJECT)) {
+        return field_fail(path, "", "not an object");
+    }
+    set_unknown(field, member);
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        const struct field_path inner = {path, apapi_domain_name(d), NULL, path->err};
+        const struct tree_node *domain = tree_get(domains, apapi_domain_name(d));
+
+        if (domain && read_structure(domain, field, member + (size_t)d * field->size, &inner)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int read_list(const struct tree_node *array, const struct field *field, char *base,
+                     const struct field_path *where)
+{
+    size_t index = 0;
+    const struct field_path inner = {where, field->key, &index, where->err};
+    const struct tree_node *element = NULL;
+    const size_t count = array->size;
+    char *list;
+
+    if (array->type != TREE_ARRAY) {
+        return field_fail(where, field->key, "not an array");
+    }
+    list = calloc(count + 1, field->size);
+    if (!list) {
+        return apapi_fail(where->err, ENOMEM, "record: out of memory");
+    }
+    memcpy(base + field->offset, &list, sizeof list);
+    memcpy(base + field->count, &count, sizeof count);
+    for (; (element = tree_each(array, element)); index++) {
+        if (read_structure(element, field, list + index * field->size, &inner)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int read_member(const struct tree_node *value, const struct field *field, char *base,
+                       const struct field_path *where)
+{
+    const struct field_path inner = {where, field->key, NULL, where->err};
+    char *member = base + field->offset;
+    const char *problem;
+
+    switch (field->form) {
+    case FIELD_OBJECT:
+        return read_structure(value, field, member, &inner);
+    case FIELD_DOMAINS:
+        return read_domains(value, field, member, &inner);
+    case FIELD_LIST:
+        return read_list(value, field, base, where);
+    default:
+        problem = read_field(value, field, member);
+        return problem ? field_fail(where, field->key, problem) : 0;
+    }
+}
+
 int fields_decode(const struct tree_node *object, const struct field *fields, void *base,
                   const struct field_path *where)
 {
@@ -417,46 +460,14 @@ int fields_decode(const struct tree_node *object, const struct field *fields, vo
         }
     }
     for (size_t i = 0; fields[i].key; i++) {
-        void *member = (char *)base + fields[i].offset;
-        const char *problem = fields[i].mandatory ? "is missing" : NULL;
-
         if (values[i]) {
-            problem = read_field(values[i], &fields[i], member);
+            if (read_member(values[i], &fields[i], base, where)) {
+                return -1;
+            }
+        } else if (fields[i].mandatory) {
+            return field_fail(where, fields[i].key, "is missing");
         } else {
-            set_unknown(&fields[i], member);
-        }
-        if (problem) {
-            return field_fail(where, fields[i].key, problem);
-        }
-    }
-    return 0;
-}
-
-int fields_decode_list(const struct tree_node *object, const struct fields_list *list,
-                       void *elements, const struct field_path *where)
-{
-    const struct field_path inner = {where, list->key, list->count, where->err};
-    const struct tree_node *array = tree_get(object, list->key), *element;
-    char *room;
-
-    if (array && array->type != TREE_ARRAY) {
-        return field_fail(where, list->key, "not an array");
-    }
-    if (!array || array->size == 0) {
-        return 0;
-    }
-    room = calloc(array->size, list->size);
-    if (!room) {
-        return apapi_fail(where->err, ENOMEM, "record: out of memory");
-    }
-    memcpy(elements, &room, sizeof room);
-    element = tree_first(array);
-    for (; *list->count < array->size; ++*list->count, element = tree_next(element)) {
-        void *read = room + *list->count * list->size;
-
-        if (list->fields ? fields_decode(element, list->fields, read, &inner)
-                         : list->read(element, read, &inner)) {
-            return -1;
+            set_unknown(&fields[i], (char *)base + fields[i].offset);
         }
     }
     return 0;
@@ -503,6 +514,17 @@ static bool field_is_unknown(const struct field *field, const void *member)
     }
 }
 
+void domain_list_write(struct json_writer *json, const char *key, uint32_t set)
+{
+    json_begin_array(json, key);
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        if (set & UINT32_C(1) << d) {
+            json_put_text(json, NULL, apapi_domain_name(d));
+        }
+    }
+    json_end_or_drop(json);
+}
+
 static void write_field(struct json_writer *json, const struct field *field, const void *member)
 {
     const char *key = field->key;
@@ -523,6 +545,9 @@ static void write_field(struct json_writer *json, const struct field *field, con
     case FIELD_FLAG:
         json_put_flag(json, key, *(const bool *)member);
         break;
+    case FIELD_SET:
+        domain_list_write(json, key, *(const uint32_t *)member);
+        break;
     case FIELD_MOMENT:
         json_put_moment(json, key, *(const int64_t *)member);
         break;
@@ -538,26 +563,63 @@ static void write_field(struct json_writer *json, const struct field *field, con
     }
 }
 
-void fields_write(struct json_writer *json, const struct field *fields, const void *base)
+static void write_element(struct json_writer *json, const struct field *field, const char *key,
+                          const void *structure)
 {
-    for (const struct field *field = fields; field->key; field++) {
-        const void *member = (const char *)base + field->offset;
+    json_begin_object(json, key);
+    fields_write(json, field->fields, structure);
+    if (field->write) {
+        field->write(json, structure);
+    }
+    json_end(json);
+}
 
-        if (field->mandatory || !field_is_unknown(field, member)) {
-            write_field(json, field, member);
+static void write_domains(struct json_writer *json, const struct field *field, const char *member)
+{
+    json_begin_object(json, field->key);
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        const void *domain = member + (size_t)d * field->size;
+
+        if (!isnan(*(const double *)domain)) {
+            write_element(json, field, apapi_domain_name(d), domain);
         }
     }
 }
 
-void fields_write_list(struct json_writer *json, const struct field *fields, const void *list,
-                       size_t count, size_t size)
+static void write_list(struct json_writer *json, const struct field *field, const char *base)
 {
+    const char *list;
+    size_t count;
+
+    memcpy(&list, base + field->offset, sizeof list);
+    memcpy(&count, base + field->count, sizeof count);
+    json_begin_array(json, field->key);
     for (size_t i = 0; i < count; i++) {
-        json_begin_object(json, NULL);
-        fields_write(json, fields, (const char *)list + i * size);
-        json_end(json);
+        write_element(json, field, NULL, list + i * field->size);
     }
-    json_end_or_drop(json);
+}
+
+void fields_write(struct json_writer *json, const struct field *fields, const void *base)
+{
+    for (const struct field *field = fields; field->key; field++) {
+        const char *member = (const char *)base + field->offset;
+
+        if (!field->fields) {
+            if (field->mandatory || !field_is_unknown(field, member)) {
+                write_field(json, field, member);
+            }
+            continue;
+        }
+        if (field->form == FIELD_LIST) {
+            write_list(json, field, base);
+        } else if (field->form == FIELD_DOMAINS) {
+            write_domains(json, field, member);
+        } else {
+            json_begin_object(json, field->key);
+            fields_write(json, field->fields, member);
+        }
+        (field->mandatory || field->always ? json_end : json_end_or_drop)(json);
+    }
 }
 
 const char *apapi_region_kind_name(enum apapi_region_kind kind)

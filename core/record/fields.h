@@ -30,27 +30,52 @@ enum field_form {
     FIELD_DOMAIN,   /* enum apapi_domain; unknown: APAPI_DOMAIN_NONE */
     FIELD_TYPE,     /* enum apapi_type; without a key: uint64 */
     FIELD_REGION,   /* enum apapi_region_kind; without a key: APAPI_REGION_NAMED */
-    FIELD_METHOD    /* enum apapi_region_method */
+    FIELD_METHOD,   /* enum apapi_region_method */
+    FIELD_SET,      /* uint32_t, a set of domains; unknown: 0 */
+    FIELD_OBJECT,   /* a structure; unknown: nothing of it is known */
+    FIELD_DOMAINS,  /* structures by enum apapi_domain, in JSON by name; unknown: their energy is */
+    FIELD_LIST      /* pointer to structures, which are read into new memory; unknown: none */
 };
+
+struct field_path;
 
 /** One member. The list ends with a NULL key. */
 struct field {
     const char *key;
     enum field_form form;
     bool mandatory; /* always written, even if 0 or ""; an error if missing */
+    bool always;    /* the same, but it may be missing */
     size_t offset;
-    size_t size; /* FIELD_TEXT: bytes with the NUL */
+    size_t size;                /* FIELD_TEXT: bytes with the NUL; of a structure [bytes] */
+    const struct field *fields; /* of a structure */
+    size_t count;               /* FIELD_LIST: offset of the size_t with their number */
+    /** What a structure's fields cannot say; NULL: nothing. @return 0; -1 as fields_decode() */
+    int (*read)(const struct tree_node *object, void *structure, const struct field_path *path);
+    void (*write)(struct json_writer *json, const void *structure);
 };
 
 /* Rows of a table: the tag of the structure, and its member. */
-#define FIELD_OF(tag, key, form, mandatory, member)                                                \
+#define FIELD_OF(tag, name, type, must, member)                                                    \
     {                                                                                              \
-        key, FIELD_##form, mandatory, offsetof(struct tag, member), 0                              \
+        .key = (name), .form = FIELD_##type, .mandatory = (must),                                  \
+        .offset = offsetof(struct tag, member)                                                     \
     }
-#define FIELD_TEXT_OF(tag, key, mandatory, member)                                                 \
+#define FIELD_TEXT_OF(tag, name, must, member)                                                     \
     {                                                                                              \
-        key, FIELD_TEXT, mandatory, offsetof(struct tag, member),                                  \
-            sizeof(((struct tag *)NULL)->member)                                                   \
+        .key = (name), .form = FIELD_TEXT, .mandatory = (must),                                    \
+        .offset = offsetof(struct tag, member), .size = sizeof(((struct tag *)NULL)->member)       \
+    }
+#define FIELD_LIST_OF(tag, name, must, member, number, inner, reader)                              \
+    {                                                                                              \
+        .key = (name), .form = FIELD_LIST, .mandatory = (must),                                    \
+        .offset = offsetof(struct tag, member), .size = sizeof *((struct tag *)NULL)->member,      \
+        .fields = (inner), .count = offsetof(struct tag, number), .read = (reader)                 \
+    }
+#define FIELD_DOMAINS_OF(tag, name, must, member, inner, reader)                                   \
+    {                                                                                              \
+        .key = (name), .form = FIELD_DOMAINS, .mandatory = (must),                                 \
+        .offset = offsetof(struct tag, member), .size = sizeof *((struct tag *)NULL)->member,      \
+        .fields = (inner), .read = (reader)                                                        \
     }
 #define FIELD_END                                                                                  \
     {                                                                                              \
@@ -62,22 +87,12 @@ extern const struct field fields_of_trust[];     /* in struct apapi_measurement 
 extern const struct field fields_of_domain[];    /* in struct apapi_domain_result */
 extern const struct field fields_of_component[]; /* in struct apapi_component_result */
 extern const struct field fields_of_event[];     /* in struct apapi_event_result */
-extern const struct field fields_of_crossing[];  /* in struct apapi_crossing */
-
-extern const struct field fields_of_region[];        /* in struct apapi_region_result */
-extern const struct field fields_of_region_energy[]; /* in struct apapi_region_energy */
-extern const struct field fields_of_fom[];           /* in struct apapi_fom */
-extern const struct field fields_of_losses[];        /* in struct apapi_region_losses */
-
-extern const struct field fields_of_share[];        /* in struct apapi_share */
-extern const struct field fields_of_share_energy[]; /* in struct apapi_share_energy */
 
 /** Write the members of the structure at `base` into the object that is open. */
 void fields_write(struct json_writer *json, const struct field *fields, const void *base);
 
-/** Write structures in a row into the array that is open, and close it; an empty one is dropped. */
-void fields_write_list(struct json_writer *json, const struct field *fields, const void *list,
-                       size_t count, size_t size);
+/** Write the names of a set of domains as an array; nothing if there are none. */
+void domain_list_write(struct json_writer *json, const char *key, uint32_t set);
 
 /** The current position of the reader, for messages: "components[0].events[2]". */
 struct field_path {
@@ -91,29 +106,11 @@ struct field_path {
 #define FIELDS_MAX 38
 
 /**
- * Fill the structure at `base` from an object. What it lacks becomes unknown.
- * @return 0; -1 with EINVAL and `where->err`
+ * Fill the structure at `base`, which is all zero, from an object. What it lacks becomes unknown.
+ * @return 0; -1 with EINVAL, ENOMEM and `where->err`: lists that were read are the caller's
  */
 int fields_decode(const struct tree_node *object, const struct field *fields, void *base,
                   const struct field_path *where);
-
-/** How an array of objects is read. */
-struct fields_list {
-    const char *key;            /* of the array */
-    size_t size;                /* of an element [bytes] */
-    size_t *count;              /* result: elements that are complete */
-    const struct field *fields; /* of an element; NULL: `read` knows */
-    /** Read one object into an element, which is all zero. 0; -1 with errno and path->err. */
-    int (*read)(const struct tree_node *object, void *element, const struct field_path *path);
-};
-
-/**
- * Read an array, which the object may lack.
- * @param elements  the address of a pointer, which is set to their memory, also on failure
- * @return 0; -1 with errno and `where->err`
- */
-int fields_decode_list(const struct tree_node *object, const struct fields_list *list,
-                       void *elements, const struct field_path *where);
 
 /** Fill `where->err` with "record: <path>.<key>: <what>". -1 with EINVAL. */
 int field_fail(const struct field_path *where, const char *key, const char *what);

@@ -43,41 +43,24 @@ static const struct field fields_of_gap[] = {
 
 /* --- reading -------------------------------------------------------------------------------- */
 
-static int hour_take_sum(const struct tree_node *root, const char *key, struct hour_sum *sum,
-                         const struct field_path *path)
+static int check_sum(const struct tree_node *object, void *structure, const struct field_path *path)
 {
-    const struct field_path here = {path, key, NULL, path->err};
-    const struct tree_node *object = tree_get(root, key);
+    const struct hour_sum *sum = structure;
 
-    if (object && fields_decode(object, fields_of_sum, sum, &here) < 0) {
-        return -1;
-    }
-    return sum->energy_j < 0 ? field_fail(&here, "energy_j", "below 0") : 0;
+    (void)object;
+    return sum->energy_j < 0 ? field_fail(path, "energy_j", "below 0") : 0;
 }
 
-/* Domains that are not known here are left out: a later version may have more. */
-static int hour_take_sums(const struct tree_node *root, struct hour *hour,
-                          const struct field_path *path)
-{
-    static const struct hour_sum unknown = {NAN, NAN, NAN, NAN};
+#define SUM_OF(name, type, member)                                                                 \
+    {                                                                                              \
+        .key = (name), .form = (type), .always = (type) == FIELD_DOMAINS,                          \
+        .offset = offsetof(struct hour, member), .size = sizeof(struct hour_sum),                  \
+        .fields = fields_of_sum, .read = check_sum                                                 \
+    }
 
-    hour->total = hour->node_meter = unknown;
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        hour->domains[d] = unknown;
-    }
-    if (energies_decode(tree_get(root, "domains"), fields_of_sum, hour->domains,
-                        sizeof hour->domains[0], path) < 0) {
-        return -1;
-    }
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        if (hour->domains[d].energy_j < 0) {
-            return field_fail(path, apapi_domain_name(d), "an energy below 0");
-        }
-    }
-    return hour_take_sum(root, "total", &hour->total, path) < 0
-               ? -1
-               : hour_take_sum(root, "node_meter", &hour->node_meter, path);
-}
+static const struct field fields_of_sums[] = {
+    SUM_OF("domains", FIELD_DOMAINS, domains), SUM_OF("total", FIELD_OBJECT, total),
+    SUM_OF("node_meter", FIELD_OBJECT, node_meter), FIELD_END};
 
 static int hour_take_gaps(const struct tree_node *root, struct hour *hour,
                           const struct field_path *path)
@@ -144,21 +127,13 @@ int hour_decode(struct tree *tree, const char *text, size_t size, struct hour *h
     }
     *hour = (struct hour){.gap_count = 0};
     return fields_decode(root, fields_of_hour, hour, &path) < 0 || hour_check(hour, &path) < 0 ||
-                   hour_take_sums(root, hour, &path) < 0 || hour_take_gaps(root, hour, &path) < 0
+                   fields_decode(root, fields_of_sums, hour, &path) < 0 ||
+                   hour_take_gaps(root, hour, &path) < 0
                ? -1
                : 1;
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */
-
-static void write_sum(struct json_writer *json, const char *key, const struct hour_sum *sum)
-{
-    json_begin_object(json, key);
-    if (!isnan(sum->energy_j)) {
-        fields_write(json, fields_of_sum, sum);
-    }
-    json_end_or_drop(json);
-}
 
 char *hour_encode(const struct hour *hour)
 {
@@ -168,13 +143,14 @@ char *hour_encode(const struct hour *hour)
     json_put_integer(&json, "apapi", HOUR_VERSION);
     json_put_text(&json, "type", "hour");
     fields_write(&json, fields_of_hour, hour);
-    json_begin_object(&json, "domains");
-    energies_write(&json, fields_of_sum, hour->domains, sizeof hour->domains[0]);
-    json_end(&json);
-    write_sum(&json, "total", &hour->total);
-    write_sum(&json, "node_meter", &hour->node_meter);
+    fields_write(&json, fields_of_sums, hour);
     json_begin_array(&json, "gaps");
-    fields_write_list(&json, fields_of_gap, hour->gaps, hour->gap_count, sizeof hour->gaps[0]);
+    for (size_t i = 0; i < hour->gap_count; i++) {
+        json_begin_object(&json, NULL);
+        fields_write(&json, fields_of_gap, &hour->gaps[i]);
+        json_end(&json);
+    }
+    json_end(&json);
     json_end(&json);
     return json_take(&json);
 }

@@ -15,39 +15,6 @@
 
 /* --- energies by domain ----------------------------------------------------------------------- */
 
-void energies_write(struct json_writer *json, const struct field *fields, const void *first,
-                    size_t size)
-{
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        const void *energy = (const char *)first + (size_t)d * size;
-
-        if (!isnan(*(const double *)energy)) {
-            json_begin_object(json, apapi_domain_name(d));
-            fields_write(json, fields, energy);
-            json_end(json);
-        }
-    }
-}
-
-int energies_decode(const struct tree_node *domains, const struct field *fields, void *first,
-                    size_t size, const struct field_path *path)
-{
-    const struct field_path here = {path, "domains", NULL, path->err};
-
-    if (domains && domains->type != TREE_OBJECT) {
-        return field_fail(&here, "", "not an object");
-    }
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        const struct tree_node *domain = tree_get(domains, apapi_domain_name(d));
-        const struct field_path inner = {&here, apapi_domain_name(d), NULL, path->err};
-
-        if (domain && fields_decode(domain, fields, (char *)first + (size_t)d * size, &inner) < 0) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
 double energies_sum(const void *first, size_t size, enum energies_member member)
 {
     double sum_j = 0;
@@ -91,12 +58,42 @@ double region_power_w(const struct apapi_region_result *region, enum apapi_domai
                : NAN;
 }
 
-static void write_region(struct json_writer *json, const struct apapi_region_result *region)
+static const struct field fields_of_region_energy[] = {
+    FIELD_OF(apapi_region_energy, "energy_j", AMOUNT, false, energy_j),
+    FIELD_OF(apapi_region_energy, "uncertainty_j", ROUGH, false, uncertainty_j),
+    FIELD_OF(apapi_region_energy, "power_w", MEASURED, false, power_w), FIELD_END};
+
+static const struct field fields_of_region[] = {
+    FIELD_TEXT_OF(apapi_region_result, "name", false, path),
+    FIELD_OF(apapi_region_result, "kind", REGION, false, kind),
+    FIELD_OF(apapi_region_result, "method", METHOD, true, method),
+    FIELD_TEXT_OF(apapi_region_result, "reason", false, reason),
+    FIELD_OF(apapi_region_result, "count", COUNT, false, count),
+    FIELD_OF(apapi_region_result, "programs", NUMBER, false, programs),
+    FIELD_OF(apapi_region_result, "threads", NUMBER, false, threads),
+    FIELD_OF(apapi_region_result, "time_s", DURATION, true, time_ns),
+    FIELD_DOMAINS_OF(apapi_region_result, "domains", false, domains, fields_of_region_energy, NULL),
+    FIELD_END};
+
+static const struct field fields_of_fom[] = {
+    FIELD_TEXT_OF(apapi_fom, "name", true, name),
+    FIELD_OF(apapi_fom, "value", MEASURED, true, value),
+    FIELD_TEXT_OF(apapi_fom, "unit", false, unit),
+    FIELD_OF(apapi_fom, "programs", NUMBER, false, programs), FIELD_END};
+
+static const struct field fields_of_losses[] = {
+    FIELD_OF(apapi_region_losses, "regions", COUNT, false, regions),
+    FIELD_OF(apapi_region_losses, "names", COUNT, false, names),
+    FIELD_OF(apapi_region_losses, "threads", COUNT, false, threads),
+    FIELD_OF(apapi_region_losses, "programs", COUNT, false, programs),
+    FIELD_OF(apapi_region_losses, "refused", COUNT, false, refused),
+    FIELD_OF(apapi_region_losses, "misuses", COUNT, false, misuses),
+    FIELD_END};
+
+static void write_bins(struct json_writer *json, const void *structure)
 {
-    fields_write(json, fields_of_region, region);
-    json_begin_object(json, "domains");
-    energies_write(json, fields_of_region_energy, region->domains, sizeof region->domains[0]);
-    json_end_or_drop(json);
+    const struct apapi_region_result *region = structure;
+
     if (region->bins > 0) {
         json_begin_object(json, "bins");
         json_put_number(json, "bin_s", (double)region->bin_ns / NS_PER_S, JSON_EXACT);
@@ -109,27 +106,11 @@ static void write_region(struct json_writer *json, const struct apapi_region_res
     }
 }
 
-void regions_write(struct json_writer *json, const struct apapi_regions *regions)
+static int read_bins(const struct tree_node *object, void *structure, const struct field_path *path)
 {
-    json_begin_array(json, "regions");
-    for (size_t i = 0; i < regions->count; i++) {
-        json_begin_object(json, NULL);
-        write_region(json, &regions->list[i]);
-        json_end(json);
-    }
-    json_end_or_drop(json);
-    json_begin_array(json, "foms");
-    fields_write_list(json, fields_of_fom, regions->foms, regions->fom_count,
-                      sizeof regions->foms[0]);
-    json_begin_object(json, "regions_lost");
-    fields_write(json, fields_of_losses, &regions->losses);
-    json_end_or_drop(json);
-}
-
-static int regions_decode_bins(const struct tree_node *bins, struct apapi_region_result *region,
-                               const struct field_path *path)
-{
-    const struct tree_node *shares = tree_get(bins, "share_pct"), *share = NULL;
+    struct apapi_region_result *region = structure;
+    const struct tree_node *bins = tree_get(object, "bins"), *shares = tree_get(bins, "share_pct");
+    const struct tree_node *share = NULL;
     double bin_ns = tree_number(tree_get(bins, "bin_s")) * NS_PER_S;
 
     if (!bins) {
@@ -152,39 +133,21 @@ static int regions_decode_bins(const struct tree_node *bins, struct apapi_region
     return 0;
 }
 
-static int regions_decode_one(const struct tree_node *object, void *element,
-                              const struct field_path *path)
-{
-    struct apapi_region_result *region = element;
-
-    *region = region_unmeasured();
-    return fields_decode(object, fields_of_region, region, path) < 0 ||
-                   energies_decode(tree_get(object, "domains"), fields_of_region_energy,
-                                   region->domains, sizeof region->domains[0], path) < 0
-               ? -1
-               : regions_decode_bins(tree_get(object, "bins"), region, path);
-}
-
-int regions_decode(const struct tree_node *root, struct apapi_regions *regions,
-                   const struct field_path *path)
-{
-    const struct fields_list list = {.key = "regions",
-                                     .size = sizeof(*regions->list),
-                                     .count = &regions->count,
-                                     .read = regions_decode_one};
-    const struct fields_list foms = {.key = "foms",
-                                     .size = sizeof(*regions->foms),
-                                     .count = &regions->fom_count,
-                                     .fields = fields_of_fom};
-    const struct field_path lost = {path, "regions_lost", NULL, path->err};
-    const struct tree_node *losses = tree_get(root, "regions_lost");
-
-    if (fields_decode_list(root, &list, &regions->list, path) < 0 ||
-        fields_decode_list(root, &foms, &regions->foms, path) < 0) {
-        return -1;
-    }
-    return losses ? fields_decode(losses, fields_of_losses, &regions->losses, &lost) : 0;
-}
+const struct field fields_of_regions[] = {
+    {.key = "regions",
+     .form = FIELD_LIST,
+     .offset = offsetof(struct apapi_regions, list),
+     .size = sizeof(struct apapi_region_result),
+     .fields = fields_of_region,
+     .count = offsetof(struct apapi_regions, count),
+     .read = read_bins,
+     .write = write_bins},
+    FIELD_LIST_OF(apapi_regions, "foms", false, foms, fom_count, fields_of_fom, NULL),
+    {.key = "regions_lost",
+     .form = FIELD_OBJECT,
+     .offset = offsetof(struct apapi_regions, losses),
+     .fields = fields_of_losses},
+    FIELD_END};
 
 int regions_copy(struct apapi_regions *copy, const struct apapi_regions *regions)
 {
@@ -258,6 +221,25 @@ double apapi_share_uncertainty_j(const struct apapi_share *share)
     return share_sum_of(share, ENERGIES_UNCERTAINTY_J);
 }
 
+static const struct field fields_of_share_energy[] = {
+    FIELD_OF(apapi_share_energy, "energy_j", AMOUNT, true, energy_j),
+    FIELD_OF(apapi_share_energy, "uncertainty_j", ROUGH, false, uncertainty_j),
+    FIELD_OF(apapi_share_energy, "idle_j", AMOUNT, false, idle_j),
+    FIELD_OF(apapi_share_energy, "idle_w", ROUGH, false, idle_w), FIELD_END};
+
+static const struct field fields_of_share[] = {
+    FIELD_TEXT_OF(apapi_share, "method", false, method),
+    FIELD_TEXT_OF(apapi_share, "idle", false, idle),
+    FIELD_TEXT_OF(apapi_share, "reason", false, reason),
+    FIELD_OF(apapi_share, "slices", FLAG, false, slices),
+    FIELD_OF(apapi_share, "interval_s", DURATION, false, interval_ns),
+    FIELD_OF(apapi_share, "tail_s", DURATION, false, tail_ns),
+    FIELD_END};
+
+static const struct field fields_of_share_domains[] = {
+    FIELD_DOMAINS_OF(apapi_share, "domains", true, domains, fields_of_share_energy, NULL),
+    FIELD_END};
+
 void share_members_write(struct json_writer *json, const struct apapi_share *share)
 {
     const struct apapi_share_energy total = {apapi_share_energy_j(share),
@@ -267,9 +249,7 @@ void share_members_write(struct json_writer *json, const struct apapi_share *sha
     if (!apapi_share_known(share)) {
         return;
     }
-    json_begin_object(json, "domains");
-    energies_write(json, fields_of_share_energy, share->domains, sizeof share->domains[0]);
-    json_end(json);
+    fields_write(json, fields_of_share_domains, share);
     if (!isnan(total.energy_j)) {
         json_begin_object(json, "total");
         fields_write(json, fields_of_share_energy, &total);
@@ -290,7 +270,6 @@ int share_decode(const struct tree_node *object, struct apapi_share *share,
                  const struct field_path *path)
 {
     const struct field_path here = {path, "share", NULL, path->err};
-    const struct tree_node *domains = tree_get(object, "domains");
 
     *share = apapi_share_unknown();
     if (!object) {
@@ -302,9 +281,7 @@ int share_decode(const struct tree_node *object, struct apapi_share *share,
     if (!apapi_share_known(share)) {
         return share->reason[0] ? 0 : field_fail(&here, "method", "is missing, without a reason");
     }
-    return domains ? energies_decode(domains, fields_of_share_energy, share->domains,
-                                     sizeof share->domains[0], &here)
-                   : field_fail(&here, "domains", "is missing");
+    return fields_decode(object, fields_of_share_domains, share, &here);
 }
 
 /* --- timeline --------------------------------------------------------------------------------- */

@@ -12,14 +12,6 @@
 
 /* Structures of `size` bytes by enum apapi_domain, whose first member is an energy. NaN: none. */
 
-/** Write each that is known, as an object with the domain's name, into the object that is open. */
-void energies_write(struct json_writer *json, const struct field *fields, const void *first,
-                    size_t size);
-
-/** Read "domains", which may be NULL. What it lacks is left as it is. 0; -1 with path->err. */
-int energies_decode(const struct tree_node *domains, const struct field *fields, void *first,
-                    size_t size, const struct field_path *path);
-
 /** The first members of such a structure. */
 enum energies_member { ENERGIES_J, ENERGIES_UNCERTAINTY_J };
 
@@ -34,12 +26,7 @@ double energies_sum(const void *first, size_t size, enum energies_member member)
 /** @return whether a record says anything of them. */
 bool regions_exist(const struct apapi_regions *regions);
 
-/** Write "regions", "foms" and "regions_lost" into the object that is open. */
-void regions_write(struct json_writer *json, const struct apapi_regions *regions);
-
-/** Read them from a record that may have none. 0; -1 with errno and path->err. */
-int regions_decode(const struct tree_node *root, struct apapi_regions *regions,
-                   const struct field_path *path);
+extern const struct field fields_of_regions[]; /* in struct apapi_regions */
 
 /** Make a deep copy. 0; -1 with ENOMEM, `copy` unchanged. */
 int regions_copy(struct apapi_regions *copy, const struct apapi_regions *regions);

@@ -2,6 +2,7 @@
 #include "record/record.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,31 +123,187 @@ void domain_list_text(uint32_t set, const char *separator, char text[DOMAIN_LIST
     }
 }
 
-void domain_list_write(struct json_writer *json, const char *key, uint32_t set)
+/* --- crossings -------------------------------------------------------------------------------- */
+
+static const struct field fields_of_crossing[] = {
+    FIELD_TEXT_OF(apapi_crossing, "threshold", true, threshold),
+    FIELD_OF(apapi_crossing, "time", MOMENT, true, unix_ns),
+    FIELD_OF(apapi_crossing, "value", MEASURED, false, value),
+    FIELD_TEXT_OF(apapi_crossing, "unit", false, unit),
+    FIELD_OF(apapi_crossing, "count", COUNT, true, count),
+    FIELD_TEXT_OF(apapi_crossing, "action", false, action),
+    FIELD_TEXT_OF(apapi_crossing, "result", false, result),
+    FIELD_END};
+
+static const struct field fields_of_crossings[] = {FIELD_LIST_OF(apapi_record, "crossings", false,
+                                                                 crossing, crossing_count,
+                                                                 fields_of_crossing, NULL),
+                                                   FIELD_END};
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+#define COVERED_TOLERANCE 1e-6 /* of rounding */
+
+static int read_domain(const struct tree_node *object, void *structure,
+                       const struct field_path *path)
 {
-    json_begin_array(json, key);
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        if (set & domain_bit(d)) {
-            json_put_text(json, NULL, apapi_domain_name(d));
-        }
-    }
-    json_end_or_drop(json);
+    struct apapi_domain_result *domain = structure;
+
+    (void)object;
+    domain->measured = true;
+    return domain->covered > 1 + COVERED_TOLERANCE ? field_fail(path, "covered", "above 1") : 0;
 }
 
-int domain_list_read(const struct tree_node *array, uint32_t *set)
+static int read_event(const struct tree_node *object, void *structure,
+                      const struct field_path *path)
 {
-    const struct tree_node *name = NULL;
+    const struct apapi_event_result *event = structure;
 
-    if (!tree_is(array, TREE_ARRAY)) {
+    (void)object;
+    if (event->event.kind == APAPI_KIND_ENERGY && event->total < 0) {
+        return field_fail(path, "total", "an energy below 0");
+    }
+    return event->event.scale > 0 ? 0 : field_fail(path, "scale", "not above 0");
+}
+
+static const struct field fields_of_events[] = {FIELD_LIST_OF(apapi_component_result, "events",
+                                                              false, events, event_count,
+                                                              fields_of_event, read_event),
+                                                FIELD_END};
+
+static int read_component(const struct tree_node *object, void *structure,
+                          const struct field_path *path)
+{
+    struct apapi_component_result *component = structure;
+
+    component->measured = tree_get(object, "source") != NULL;
+    if (!component->measured && !tree_get(object, "reason")) {
+        return field_fail(path, "source", "is missing, and there is no reason");
+    }
+    return fields_decode(object, fields_of_events, component, path);
+}
+
+static int read_trust(const struct tree_node *object, void *structure,
+                      const struct field_path *path)
+{
+    struct apapi_measurement *m = structure;
+
+    (void)object;
+    if (m->covered > 1 + COVERED_TOLERANCE) {
+        return field_fail(path, "covered", "above 1");
+    }
+    m->covered = m->covered > 1 ? 1 : m->covered;
+    return 0;
+}
+
+static const struct field fields_of_measurement[] = {
+    FIELD_DOMAINS_OF(apapi_measurement, "domains", true, domains, fields_of_domain, read_domain),
+    FIELD_LIST_OF(apapi_measurement, "components", true, components, component_count,
+                  fields_of_component, read_component),
+    {.key = "trust",
+     .form = FIELD_OBJECT,
+     .mandatory = true,
+     .fields = fields_of_trust,
+     .read = read_trust},
+    FIELD_END};
+
+/* A record has them only if a threshold was crossed. */
+static int check_crossings(const struct tree_node *root, struct apapi_record *record,
+                           const struct field_path *path)
+{
+    const struct tree_node *total = tree_get(root, "crossings_total");
+    int64_t count = (int64_t)record->crossing_count;
+
+    if (count > APAPI_CROSSINGS_MAX) {
+        return field_fail(path, "crossings", "not an array of up to 32");
+    }
+    if (count > 0 && total && (!tree_is(total, TREE_INTEGER) || total->integer < count)) {
+        return field_fail(path, "crossings_total", "less than there are");
+    }
+    record->crossings = (uint64_t)(count > 0 && total ? total->integer : count);
+    return 0;
+}
+
+static int check_version(const struct tree_node *root, const struct field_path *path)
+{
+    const struct tree_node *version = tree_get(root, "apapi");
+
+    if (root->type != TREE_OBJECT) {
+        return field_fail(path, "", "not a JSON object");
+    }
+    if (!tree_is(version, TREE_INTEGER)) {
+        return field_fail(path, "apapi", version ? "not an integer" : "is missing");
+    }
+    if (version->integer != APAPI_RECORD_VERSION) {
+        return apapi_fail(path->err, ENOTSUP, "record: version %lld, only %d is known",
+                          (long long)version->integer, APAPI_RECORD_VERSION);
+    }
+    return 0;
+}
+
+static int decode_root(const struct tree_node *root, struct apapi_record *record,
+                       struct apapi_error *err)
+{
+    const struct field_path path = {NULL, "", NULL, err};
+    struct apapi_measurement *m = &record->measurement;
+    const struct tree_node *nodelist = tree_get(root, "nodelist");
+
+    if (check_version(root, &path) < 0 ||
+        fields_decode(root, fields_of_record, record, &path) < 0 ||
+        fields_decode(root, fields_of_measurement, m, &path) < 0 ||
+        timelines_decode(tree_get(root, "timeline"), m, &path) < 0 ||
+        fields_decode(root, fields_of_regions, &record->regions, &path) < 0 ||
+        fields_decode(root, fields_of_crossings, record, &path) < 0 ||
+        check_crossings(root, record, &path) < 0 ||
+        share_decode(tree_get(root, "share"), &record->share, &path) < 0) {
         return -1;
     }
-    *set = 0;
-    while ((name = tree_each(array, name)) && name->type == TREE_TEXT) {
-        enum apapi_domain domain = apapi_domain_find(name->text);
-
-        *set |= domain == APAPI_DOMAIN_NONE ? 0 : domain_bit(domain);
+    if (nodelist && nodelist->size >= sizeof(record->id.nodelist)) {
+        record->id.nodelist[0] = '\0'; /* a truncated list names the wrong nodes */
     }
-    return name ? -1 : 0;
+    return 0;
+}
+
+int apapi_record_decode(const char *text, size_t size, struct apapi_record *record,
+                        struct apapi_error *err)
+{
+    struct apapi_record result = {0};
+    struct tree_problem problem;
+    struct tree tree = {0};
+    int rc;
+
+    if (tree_parse(&tree, text, size, &problem) == 0) {
+        rc = decode_root(tree.nodes, &result, err);
+    } else if (errno == ENOMEM) {
+        rc = apapi_fail(err, ENOMEM, "record: out of memory");
+    } else {
+        rc = apapi_fail(err, EINVAL, "record: line %zu, column %zu: %s", problem.line,
+                        problem.column, problem.what);
+    }
+    tree_free(&tree);
+    if (rc < 0) {
+        apapi_record_clear(&result);
+    } else {
+        *record = result;
+    }
+    return rc;
+}
+
+/* --- freeing ---------------------------------------------------------------------------------- */
+
+void apapi_record_clear(struct apapi_record *record)
+{
+    int saved;
+
+    if (!record) {
+        return;
+    }
+    saved = errno;
+    apapi_measurement_clear(&record->measurement);
+    apapi_regions_clear(&record->regions);
+    free(record->crossing);
+    memset(record, 0, sizeof(*record));
+    errno = saved;
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */
@@ -240,7 +397,6 @@ static void encode_trust(struct json_writer *json, const struct apapi_measuremen
     }
     json_begin_object(json, "trust");
     fields_write(json, fields_of_trust, m);
-    domain_list_write(json, "unknown_domains", m->unknown_domains);
     json_put_number(json, "uncertainty_j", apapi_record_uncertainty_j(m), JSON_ROUGH);
     json_put_count(json, "samples", sum.samples);
     incidents_write(json, &sum, missed);
@@ -264,12 +420,26 @@ void record_write(struct json_writer *json, const struct apapi_record *record,
     json_end(json);
     timelines_write(json, m);
     encode_trust(json, m);
-    json_begin_array(json, "crossings"); /* without thresholds, there are no such keys */
-    fields_write_list(json, fields_of_crossing, record->crossing, record->crossing_count,
-                      sizeof record->crossing[0]);
+    fields_write(json, fields_of_crossings, record);
     if (record->crossing_count > 0 && record->crossings > record->crossing_count) {
         json_put_count(json, "crossings_total", record->crossings);
     }
     share_write(json, &record->share);
-    regions_write(json, &record->regions);
+    fields_write(json, fields_of_regions, &record->regions);
+}
+
+int apapi_record_encode(const struct apapi_record *record, char **line, struct apapi_error *err)
+{
+    struct json_writer json = {0};
+    char *text;
+
+    json_begin_object(&json, NULL);
+    record_write(&json, record, NULL);
+    json_end(&json);
+    text = json_take(&json);
+    if (!text) {
+        return apapi_fail(err, ENOMEM, "record: out of memory");
+    }
+    *line = text;
+    return 0;
 }

@@ -53,12 +53,6 @@ uint32_t domain_list_adding_up(uint32_t set);
 /** Write the names, separated by `separator`; "": none. */
 void domain_list_text(uint32_t set, const char *separator, char text[DOMAIN_LIST_SIZE]);
 
-/** Write the names as an array; nothing if there are none. */
-void domain_list_write(struct json_writer *json, const char *key, uint32_t set);
-
-/** @return 0; -1: not an array of texts. Names that are not known are left out. */
-int domain_list_read(const struct tree_node *array, uint32_t *set);
-
 /* --- when it ended ---------------------------------------------------------------------------- */
 
 /**

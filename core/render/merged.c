@@ -15,24 +15,21 @@
 #include "sum/merge.h"
 
 #define MERGED_VERSION 1
-#define IN_ROW(member) offsetof(struct merge_event, member)
-
 static const struct field fields_of_row[] = {
-    {"name", FIELD_TEXT, true, IN_ROW(event.name), APAPI_NAME_SIZE},
-    {"kind", FIELD_KIND, false, IN_ROW(event.kind), 0},
-    {"domain", FIELD_DOMAIN, false, IN_ROW(event.domain), 0},
-    {"unit", FIELD_TEXT, true, IN_ROW(event.unit), APAPI_UNIT_SIZE},
-    {"counter", FIELD_FLAG, false, IN_ROW(event.accumulates), 0},
-    {"estimated", FIELD_FLAG, false, IN_ROW(event.estimated), 0},
-    {"total", FIELD_MEASURED, false, IN_ROW(total), 0},
-    {"min", FIELD_ROUGH, false, IN_ROW(min), 0},
-    {"max", FIELD_ROUGH, false, IN_ROW(max), 0},
-    {NULL, 0, false, 0, 0}};
+    FIELD_TEXT_OF(merge_event, "name", true, event.name),
+    FIELD_OF(merge_event, "kind", KIND, false, event.kind),
+    FIELD_OF(merge_event, "domain", DOMAIN, false, event.domain),
+    FIELD_TEXT_OF(merge_event, "unit", true, event.unit),
+    FIELD_OF(merge_event, "counter", FLAG, false, event.accumulates),
+    FIELD_OF(merge_event, "estimated", FLAG, false, event.estimated),
+    FIELD_OF(merge_event, "total", MEASURED, false, total),
+    FIELD_OF(merge_event, "min", ROUGH, false, min),
+    FIELD_OF(merge_event, "max", ROUGH, false, max),
+    FIELD_END};
 
 static const struct field fields_of_source[] = {
     FIELD_TEXT_OF(merge_component, "name", true, first.name),
-    FIELD_TEXT_OF(merge_component, "source", true, first.source),
-    {NULL, 0, false, 0, 0}};
+    FIELD_TEXT_OF(merge_component, "source", true, first.source), FIELD_END};
 
 /* --- the members that a record has, too ------------------------------------------------------- */
 
@@ -361,7 +358,7 @@ static int put_regions(struct json_writer *json, const struct region_sums *sums)
     if (region_sums_result(sums, APAPI_REGIONS_MAX, &regions)) {
         return -1;
     }
-    regions_write(json, &regions);
+    fields_write(json, fields_of_regions, &regions);
     apapi_regions_clear(&regions);
     return 0;
 }

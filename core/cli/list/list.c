@@ -154,23 +154,21 @@ static int list_print_names(const struct list *list)
 
 /* --- for programs --------------------------------------------------------------------------- */
 
-#define IN_LISTED(member) offsetof(struct listed_event, member)
-
 static const struct field fields_of_listed[] = {
-    {"name", FIELD_TEXT, true, IN_LISTED(event.name), APAPI_NAME_SIZE},
-    {"description", FIELD_TEXT, false, IN_LISTED(description), DESCRIPTION_SIZE},
-    {"kind", FIELD_KIND, true, IN_LISTED(event.kind), 0},
-    {"domain", FIELD_DOMAIN, false, IN_LISTED(event.domain), 0},
-    {"unit", FIELD_TEXT, true, IN_LISTED(event.unit), APAPI_UNIT_SIZE},
-    {"counter", FIELD_FLAG, true, IN_LISTED(event.accumulates), 0},
-    {"estimated", FIELD_FLAG, true, IN_LISTED(event.estimated), 0},
-    {"range", FIELD_EXACT, true, IN_LISTED(range), 0},
-    {"width_bits", FIELD_EXACT, true, IN_LISTED(width), 0},
-    {"guard_s", FIELD_EXACT, true, IN_LISTED(guard_s), 0},
-    {"value", FIELD_EXACT, true, IN_LISTED(value), 0},
-    {"update_s", FIELD_DURATION, false, IN_LISTED(event.update_ns), 0},
-    {"error", FIELD_TEXT, false, IN_LISTED(error), sizeof((struct listed_event *)0)->error},
-    {NULL, 0, false, 0, 0}};
+    FIELD_TEXT_OF(listed_event, "name", true, event.name),
+    FIELD_TEXT_OF(listed_event, "description", false, description),
+    FIELD_OF(listed_event, "kind", KIND, true, event.kind),
+    FIELD_OF(listed_event, "domain", DOMAIN, false, event.domain),
+    FIELD_TEXT_OF(listed_event, "unit", true, event.unit),
+    FIELD_OF(listed_event, "counter", FLAG, true, event.accumulates),
+    FIELD_OF(listed_event, "estimated", FLAG, true, event.estimated),
+    FIELD_OF(listed_event, "range", EXACT, true, range),
+    FIELD_OF(listed_event, "width_bits", EXACT, true, width),
+    FIELD_OF(listed_event, "guard_s", EXACT, true, guard_s),
+    FIELD_OF(listed_event, "value", EXACT, true, value),
+    FIELD_OF(listed_event, "update_s", DURATION, false, event.update_ns),
+    FIELD_TEXT_OF(listed_event, "error", false, error),
+    FIELD_END};
 
 static void put_json(struct json_writer *json, const struct listed *listed)
 {

@@ -187,6 +187,9 @@ static void put_json_row(struct json_writer *json, const struct region_row *row)
     static const struct field energy_fields[] = {
         FIELD_OF(apapi_region_energy, "energy_j", MEASURED, false, energy_j),
         FIELD_OF(apapi_region_energy, "uncertainty_j", ROUGH, false, uncertainty_j), FIELD_END};
+    static const struct field domain_fields[] = {
+        FIELD_DOMAINS_OF(apapi_region_result, "domains", true, domains, energy_fields, NULL),
+        FIELD_END};
     struct table_cell cells[COLUMNS];
 
     fill_cells(row, cells);
@@ -208,9 +211,7 @@ static void put_json_row(struct json_writer *json, const struct region_row *row)
             json_put_count(json, key, (uint64_t)cells[i].value);
         }
     }
-    json_begin_object(json, "domains");
-    energies_write(json, energy_fields, row->region->domains, sizeof *row->region->domains);
-    json_end(json);
+    fields_write(json, domain_fields, row->region);
     json_end(json);
 }
 

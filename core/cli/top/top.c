@@ -248,33 +248,30 @@ static int top_print_text(const struct top_view *view, const struct top_form *fo
 
 /* --- for programs --------------------------------------------------------------------------- */
 
-#define IN_STEP(member) offsetof(struct top_step, member)
-#define IN_FIGURE(member) offsetof(struct top_figure, member)
-
 static const struct field step_fields[] = {
-    {"cluster", FIELD_TEXT, false, IN_STEP(id.cluster), 0},
-    {"job", FIELD_NUMBER, false, IN_STEP(id.job), 0},
-    {"array_job", FIELD_NUMBER, false, IN_STEP(id.array_job), 0},
-    {"array_task", FIELD_NUMBER, false, IN_STEP(id.array_task), 0},
-    {"het_job", FIELD_NUMBER, false, IN_STEP(id.het_job), 0},
-    {"het_offset", FIELD_NUMBER, false, IN_STEP(id.het_offset), 0},
-    {"step", FIELD_TEXT, false, IN_STEP(id.step), 0},
-    {"job_name", FIELD_TEXT, false, IN_STEP(id.job_name), 0},
-    {"node", FIELD_TEXT, true, IN_STEP(id.node), 0},
-    {"tasks", FIELD_NUMBER, false, IN_STEP(id.tasks), 0},
-    {"uid", FIELD_NUMBER, false, IN_STEP(id.uid), 0},
-    {"user", FIELD_TEXT, false, IN_STEP(id.user), 0},
-    {"elapsed_s", FIELD_MEASURED, false, IN_STEP(elapsed_s), 0},
-    {NULL, 0, false, 0, 0}};
+    FIELD_TEXT_OF(top_step, "cluster", false, id.cluster),
+    FIELD_OF(top_step, "job", NUMBER, false, id.job),
+    FIELD_OF(top_step, "array_job", NUMBER, false, id.array_job),
+    FIELD_OF(top_step, "array_task", NUMBER, false, id.array_task),
+    FIELD_OF(top_step, "het_job", NUMBER, false, id.het_job),
+    FIELD_OF(top_step, "het_offset", NUMBER, false, id.het_offset),
+    FIELD_TEXT_OF(top_step, "step", false, id.step),
+    FIELD_TEXT_OF(top_step, "job_name", false, id.job_name),
+    FIELD_TEXT_OF(top_step, "node", true, id.node),
+    FIELD_OF(top_step, "tasks", NUMBER, false, id.tasks),
+    FIELD_OF(top_step, "uid", NUMBER, false, id.uid),
+    FIELD_TEXT_OF(top_step, "user", false, id.user),
+    FIELD_OF(top_step, "elapsed_s", MEASURED, false, elapsed_s),
+    FIELD_END};
 
 static const struct field figure_fields[] = {
-    {"power_w", FIELD_MEASURED, false, IN_FIGURE(now), 0},
-    {"energy_j", FIELD_MEASURED, false, IN_FIGURE(total), 0},
-    {"uncertainty_j", FIELD_ROUGH, false, IN_FIGURE(uncertainty_j), 0},
-    {"age_s", FIELD_ROUGH, false, IN_FIGURE(age_s), 0},
-    {"estimated", FIELD_FLAG, false, IN_FIGURE(estimated), 0},
-    {"failed", FIELD_FLAG, false, IN_FIGURE(failed), 0},
-    {"stale", FIELD_FLAG, false, IN_FIGURE(stale), 0},
+    FIELD_OF(top_figure, "power_w", MEASURED, false, now),
+    FIELD_OF(top_figure, "energy_j", MEASURED, false, total),
+    FIELD_OF(top_figure, "uncertainty_j", ROUGH, false, uncertainty_j),
+    FIELD_OF(top_figure, "age_s", ROUGH, false, age_s),
+    FIELD_OF(top_figure, "estimated", FLAG, false, estimated),
+    FIELD_OF(top_figure, "failed", FLAG, false, failed),
+    FIELD_OF(top_figure, "stale", FLAG, false, stale),
     {0}};
 
 static void put_figure(struct json_writer *json, const char *key, const struct top_figure *figure)
