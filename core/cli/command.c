@@ -102,14 +102,9 @@ void remark(struct remarks *remarks, const char *format, ...)
     }
 }
 
-struct restart_text restart_text(uint32_t restarts)
+struct units_text restart_text(uint32_t restarts)
 {
-    struct restart_text restart = {""};
-
-    if (restarts > 0 && restarts != APAPI_UNKNOWN) {
-        snprintf(restart.text, sizeof restart.text, ", restart %" PRIu32, restarts);
-    }
-    return restart;
+    return units_part(restarts > 0 && restarts != APAPI_UNKNOWN, ", restart %" PRIu32, restarts);
 }
 
 /* --- JSON ----------------------------------------------------------------------------------- */

@@ -6,10 +6,12 @@
 #include "base/json.h"
 #include "base/names.h"
 #include "base/option_table.h"
+#include "base/units.h"
 
 /* Shared by the subcommands of `apapi`. */
 
-/* One for each subcommand. argv[0] is its name. @return exit status: 0, 1 failure, 2 usage. */
+/* One for each subcommand. argv[0] is its name. @return exit status: 0, 1 failure, 2
+ * usage. */
 int list_command(int argc, char **argv);
 int doctor_command(int argc, char **argv);
 int audit_command(int argc, char **argv);
@@ -58,9 +60,7 @@ struct remarks {
 void remark(struct remarks *remarks, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /** ", restart 2": of the job, before a run; "": of the first one, or not known. */
-struct restart_text {
-    char text[24];
-} restart_text(uint32_t restarts);
+struct units_text restart_text(uint32_t restarts);
 
 /* JSON output of the subcommands. */
 

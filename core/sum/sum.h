@@ -101,7 +101,7 @@ struct sum_entry {
     const struct sum_piece *piece;
     const char *cluster, *node, *step;
     const char *boot;    /* "": not known */
-    uint32_t job, nodes; /* nodes of the step; both APAPI_UNKNOWN: not known */
+    uint32_t job, nodes; /* of the step, by timings_sum() of its run; APAPI_UNKNOWN: not known */
     uint32_t restarts;   /* of the job before this run; APAPI_UNKNOWN; see timings_find_runs() */
     int64_t start_ns;    /* UTC since 1970 [ns], >= 0; `elapsed_ns` later is not beyond INT64_MAX */
     int64_t end_ns;
@@ -287,7 +287,7 @@ void timings_find_runs(struct sum_entry *timings, size_t count);
 
 /**
  * Add up the runs, at least one, after timings_find_runs(): sets runs, job_nodes, elapsed_ns and
- * node_s. What the job waited between its runs is no time of it. Sorts the timings.
+ * node_s, and `nodes`. What the job waited between its runs is no time of it. Sorts the timings.
  */
 void timings_sum(struct sum_entry *timings, size_t count, struct apapi_job_total *total);
 

@@ -357,22 +357,23 @@ static int compare_places(const void *left, const void *right)
     return order ? order : COMPARE(a->piece->node, b->piece->node);
 }
 
-/* Nodes of a component in a run: those of its widest step, or with a record. */
-static size_t count_nodes(const struct sum_entry *timings, size_t count)
+/* Nodes of a component in a run, as its timings know then: of its widest step, or with a record. */
+static size_t count_nodes(struct sum_entry *timings, size_t count)
 {
-    size_t widest = 0, recorded = 0;
+    uint32_t widest = 0, recorded = 0;
 
     for (size_t i = 0; i < count; i++) {
-        uint32_t nodes = timings[i].nodes == APAPI_UNKNOWN ? 0 : timings[i].nodes;
-
-        widest = nodes > widest ? nodes : widest;
+        widest = known_greater(widest, timings[i].nodes);
         recorded += i == 0 || timings[i - 1].piece->node != timings[i].piece->node;
     }
-    return recorded > widest ? recorded : widest;
+    for (size_t i = 0; i < count; i++) {
+        timings[i].nodes = recorded > widest ? recorded : widest;
+    }
+    return timings->nodes;
 }
 
 /* @return how many timings are of the same run as the first one, and are added to the total */
-static size_t add_run(const struct sum_entry *timings, size_t count, struct apapi_job_total *total,
+static size_t add_run(struct sum_entry *timings, size_t count, struct apapi_job_total *total,
                       double *elapsed_ns)
 {
     int64_t start_ns = INT64_MAX, end_ns = 0;

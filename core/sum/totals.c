@@ -396,11 +396,6 @@ static int sum_add_times(const struct sum_store *store, const struct sum_entry *
     return 0;
 }
 
-static uint32_t sum_most(uint32_t most, uint32_t number)
-{
-    return number != APAPI_UNKNOWN && number > most ? number : most;
-}
-
 /* A step that has more of the node than the others shows what the job has. */
 static void sum_add_cores(const struct sum_entry *entries, size_t count,
                           struct apapi_job_total *total)
@@ -408,8 +403,8 @@ static void sum_add_cores(const struct sum_entry *entries, size_t count,
     uint32_t cores = 0, node_cores = 0;
 
     for (size_t i = 0; i < count; i++) {
-        cores = sum_most(cores, entries[i].piece->cores);
-        node_cores = sum_most(node_cores, entries[i].piece->node_cores);
+        cores = known_greater(cores, entries[i].piece->cores);
+        node_cores = known_greater(node_cores, entries[i].piece->node_cores);
     }
     total->cores = (total->nodes == 0 || total->cores) && cores ? total->cores + cores : 0;
     total->node_cores =

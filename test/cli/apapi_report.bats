@@ -25,6 +25,9 @@ load report_common
     cat "$acct"/*/n1.jsonl | tac >"$BATS_TEST_TMPDIR/turned"
     run -0 env TZ=UTC "$apapi" report -P -n --by day --format=day,energy "$BATS_TEST_TMPDIR/turned"
     [[ $output == $'2026-11-20|720000\n2026-11-21|2160000' ]]
+    record 12 batch n1 43200 14400 100
+    record 12 0 n2 43200 7200 100 # the run has two nodes also when this one is no longer measured
+    [[ $(TZ=UTC cells day,measured --by day -j 12) == $'2026-11-20|100\n2026-11-21|50' ]]
 }
 
 @test "CSV, parsable: what other programs could take for a separator, a formula or a control sequence" {
@@ -95,6 +98,17 @@ apapi report: 92.2: no record of 1 of 2 nodes; there is one of n1" ]]
     record 93 2 n1 0 10 100 '.account = "forged"'
     tells 0 'early|late' cells account,qos -j 93
     tells 0 'n1|anna||c1' cells node,user,account,cluster --by node # of a node it is what all of its jobs have in common
+}
+
+@test "a node is one of its cluster" {
+    record 90 0 n1 0 100 100
+    record 91 0 n1 0 100 300 '.cluster = "c2" | .complete = false | .reason = "cancelled"'
+    complains 0 'apapi report: 91.0: incomplete on n1: cancelled' report -S 2026-01-01 --by node
+    tells 0 $'n1|c1|10000\nn1|c2|30000' cells node,cluster,energy --by node
+    run -0 report -S 2026-01-01 --by node
+    [[ ${lines[0]} == "node "*"cluster "* && ${lines[2]} == "n1 "*"c2 "* ]]
+    run -0 report -S 2026-01-01 --by node -M c1
+    [[ ${lines[0]} != *cluster* ]]
 }
 
 @test "CO2 and cost, with PUE" {

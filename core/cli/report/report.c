@@ -58,7 +58,7 @@ static const struct {
 } wholes[] = {
     {REPORT_BY_JOB, "job", "jobid,user,jobname,nodes,elapsed,energy,power,measured"},
     {REPORT_BY_STEP, "step", "stepid,name,nodes,elapsed,energy,power,maxpower,measured"},
-    {REPORT_BY_NODE, "node", "node,records,energy,package,dram,gpu,power,measured"},
+    {REPORT_BY_NODE, "node", "node,cluster,records,energy,package,dram,gpu,power,measured"},
 };
 
 /* Also the names of the fields. */
@@ -395,10 +395,15 @@ static void print_remarks(struct report *report)
 static int print_report(struct report *report)
 {
     struct report_ledger *ledger = &report->ledger;
+    struct report_column *columns = report->format.columns;
     size_t count = 0;
     uint32_t *order = report_ledger_rows(ledger, &count);
     int result = order ? 0 : -1;
 
+    if (ledger->by == REPORT_BY_NODE && !ledger->clusters && !report->format_text &&
+        report->form != REPORT_JSON) { /* the cluster is not needed */
+        memmove(columns + 1, columns + 2, (--report->format.count - 1) * sizeof *columns);
+    }
     if (order && count == 0) {
         free(order);
         return command_fail(COMMAND, "no job found");

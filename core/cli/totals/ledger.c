@@ -243,7 +243,8 @@ static int compare_jobs(const struct report_ledger *ledger, const struct sum_pie
     int order = COMPARE(a->job + 1, b->job + 1);
 
     if (ledger->by == REPORT_BY_NODE) {
-        return compare_texts(ledger, a->node, b->node);
+        order = compare_texts(ledger, a->node, b->node);
+        return order ? order : compare_texts(ledger, a->cluster, b->cluster);
     }
     if (a->job == APAPI_UNKNOWN && b->job == APAPI_UNKNOWN) {
         order = compare_texts(ledger, a->node, b->node);
@@ -295,6 +296,7 @@ static int find_buckets(struct report_ledger *ledger)
                      piece->job == APAPI_UNKNOWN || ledger->by == REPORT_BY_NODE);
 
         if (!same) {
+            ledger->clusters |= last && ledger->by == REPORT_BY_NODE && last->node == piece->node;
             if (array_add(&ledger->buckets, ledger->bucket_count, &ledger->bucket_room,
                           sizeof *ledger->buckets)) {
                 return -1;
@@ -340,19 +342,24 @@ static void end_bucket(const struct report_ledger *ledger, struct report_bucket 
     }
 }
 
-/* Which records of a job, by all of them, are of which run. */
+/* Which records of a job, by all of them, are of which run; those of a day know its nodes, too. */
 static int find_runs(struct report_ledger *ledger, struct report_bucket *buckets, size_t count)
 {
     size_t parts = buckets[count - 1].first + buckets[count - 1].count - buckets->first;
     struct sum_entries entries = {NULL, 0};
+    struct apapi_job_total total = {0};
     int result = sum_gather(&ledger->store, ledger->order + buckets->first, parts, &entries) ||
                  timings_align(entries.list, entries.count);
 
     if (result == 0) {
         timings_find_runs(entries.list, entries.count);
+        timings_sum(entries.list, entries.count, &total);
         for (size_t i = 0; i < entries.count; i++) {
-            ledger->store.pieces[entries.list[i].piece - ledger->store.pieces].restarts =
-                entries.list[i].restarts;
+            const struct sum_entry *entry = &entries.list[i];
+            struct sum_piece *piece = &ledger->store.pieces[entry->piece - ledger->store.pieces];
+
+            piece->restarts = entry->restarts;
+            piece->nodes = ledger->by == REPORT_BY_DAY ? entry->nodes : piece->nodes;
         }
         for (size_t i = 0; i < count; i++) {
             end_bucket(ledger, &buckets[i]);
@@ -368,7 +375,7 @@ static size_t conclude_job(struct report_ledger *ledger, size_t first)
     struct report_bucket *buckets = ledger->buckets;
     const struct sum_piece *piece = first_piece(ledger, first);
     size_t end = first, batches = 0;
-    bool requeued = false;
+    bool requeued = false, divided;
 
     for (; end < ledger->bucket_count && compare_jobs(ledger, piece, first_piece(ledger, end)) == 0;
          end++) {
@@ -378,8 +385,9 @@ static size_t conclude_job(struct report_ledger *ledger, size_t first)
         requeued |= buckets[end].restarts != APAPI_UNKNOWN && buckets[end].restarts > 0;
         batches += buckets[end].batches;
     }
-    if ((requeued || batches > 1) && piece->job != APAPI_UNKNOWN && ledger->by != REPORT_BY_NODE &&
-        find_runs(ledger, buckets + first, end - first)) {
+    divided = ledger->by == REPORT_BY_DAY && end - first > 1;
+    if ((requeued || batches > 1 || divided) && piece->job != APAPI_UNKNOWN &&
+        ledger->by != REPORT_BY_NODE && find_runs(ledger, buckets + first, end - first)) {
         return 0;
     }
     return end;
@@ -451,7 +459,7 @@ uint32_t *report_ledger_rows(struct report_ledger *ledger, size_t *count)
     if (!rows) {
         return NULL;
     }
-    for (uint32_t i = 0; i < ledger->bucket_count; i++) {
+    for (uint32_t i = 0; i < ledger->bucket_count && ledger->by != REPORT_BY_NODE; i++) {
         const struct report_bucket *bucket = &ledger->buckets[i];
 
         for (size_t k = 0; k < bucket->count; k++) {

@@ -99,6 +99,24 @@ struct row_sum {
 
 /* --- remarks ---------------------------------------------------------------------------------- */
 
+/* "17.0, restart 1: " */
+static struct entry_text {
+    char text[160];
+} entry_text(const struct row_sum *sum, const struct sum_entry *entry)
+{
+    const struct report_ledger *ledger = sum->ledger;
+    const char *job_id = sum->job_id;
+    struct entry_text text;
+
+    if (ledger->by == REPORT_BY_NODE) {
+        job_id = pool_text(&ledger->store.texts,
+                           ledger->identities[entry->piece->mark].words[REPORT_JOB_ID]);
+    }
+    snprintf(text.text, sizeof text, "%s%s%s%s: ", job_id, *job_id ? "." : "step ", entry->step,
+             restart_text(entry->restarts).text);
+    return text;
+}
+
 static void remark_incomplete(const struct row_sum *sum)
 {
     const struct pool *texts = &sum->ledger->store.texts;
@@ -107,8 +125,7 @@ static void remark_incomplete(const struct row_sum *sum)
         const struct sum_entry *entry = &sum->entries.list[i];
 
         if (entry->piece->reason != POOL_NONE) {
-            remark(sum->view->remarks, "%s%s%s%s: incomplete on %s: %s", sum->job_id,
-                   *sum->job_id ? "." : "step ", entry->step, restart_text(entry->restarts).text,
+            remark(sum->view->remarks, "%sincomplete on %s: %s", entry_text(sum, entry).text,
                    entry->node, pool_text(texts, entry->piece->reason));
         }
     }
@@ -160,13 +177,12 @@ static void remark_shares(struct row_sum *sum)
         const struct sum_entry *entry = &sum->entries.list[i];
 
         if (entry->piece->shareless) {
-            remark(sum->view->remarks, "%s%s%s: no share on %s: the energy lacks it", sum->job_id,
-                   *sum->job_id ? "." : "step ", entry->step, entry->node);
+            remark(sum->view->remarks, "%sno share on %s: the energy lacks it",
+                   entry_text(sum, entry).text, entry->node);
         }
         if (entry->piece->has_idle) {
-            remark(sum->view->remarks,
-                   "%s%s%s: idle power of %s not known: energy and cost include it", sum->job_id,
-                   *sum->job_id ? "." : "step ", entry->step, entry->node);
+            remark(sum->view->remarks, "%sidle power of %s not known: energy and cost include it",
+                   entry_text(sum, entry).text, entry->node);
         }
     }
 }

@@ -76,12 +76,13 @@ struct report_ledger {
     int groups[REPORT_GROUPS]; /* in the order of the rows */
     size_t group_count;        /* 0: a row is one bucket */
     struct sum_store store;    /* its settings are the caller's; a piece's mark is its identity,
-                                  and after report_ledger_rows() a number of its bucket */
+                                  after report_ledger_rows() a number of its bucket, unless by node */
     struct pool identity_keys;
     struct report_identity *identities; /* numbered as identity_keys */
     size_t identity_room;
     struct namelist asked; /* nodes whose records were read, sorted; empty: all */
     /* after report_ledger_rows(): */
+    bool clusters;                 /* by node: several have a node of the same name */
     uint32_t *order;               /* the pieces, by cluster, job, user, and step or day */
     struct report_bucket *buckets; /* those of a row together */
     size_t bucket_count, bucket_room;
