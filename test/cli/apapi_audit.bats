@@ -140,6 +140,14 @@ rows() { # EXPRESSION [OPTION...]
     [ "$(objects <<<"$output" | jq -c '[.energy_j, .shares_j, .closure_pct, .records]')" = '[100,60,100,1]' ]
 }
 
+@test "the sum of all rows sets nothing off, and has the nodes of the BMC alone; clusters have names of their own" {
+    hours n1 2024-03-05
+    hours n1 2024-03-05 '.cluster = "c2" | .node_meter = .total | del(.total) | .domains = {}'
+    step 17 n1 2024-03-05T00:00:00Z 86400 96000 '.cluster = "c2" | .share.domains = {node: {energy_j: 96000}} | del(.share.total)'
+    run -0 audit
+    [[ ${lines[*]} == *" cluster  node "*" c2 "*" records exceed hours 48.00 kJ "*" c1 "*" no record 48.00 kJ "*" all "*" 172.8 kJ "*" no record 48.00 kJ; records exceed hours 48.00 kJ" ]]
+}
+
 @test "bad lines are named, and skipped" {
     hours n1 2024-03-05
     echo '{"apapi":1,"type":"hour","node":"n1"}' >>"$acct/2024-03-05/n1.hours"

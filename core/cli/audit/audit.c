@@ -37,7 +37,8 @@
 enum meter { AUDIT_TOTAL, AUDIT_NODE, METERS };
 
 /* LATE_S: before the first line of the node's own record. IDLE_SUM_J: idle power by its time.
- * RESETS and HOURS are of the node's own record, RECORDS those of steps. */
+ * RESETS and HOURS are of the node's own record, RECORDS those of steps. From LOST_J on:
+ * audit_find_lost(). */
 enum number {
     EXPECTED_S,
     MEASURED_S,
@@ -48,6 +49,9 @@ enum number {
     HOURS,
     RECORDS,
     SHARELESS,
+    LOST_J,
+    NOT_SHARED_J,
+    EXCESS_J,
     NUMBERS
 };
 
@@ -82,6 +86,7 @@ struct audit {
     int64_t from_ns, to_ns; /* whole days */
     int64_t now_ns;
     bool open;                      /* something of the present hour was left out */
+    bool clusters;                  /* the rows are of several */
     struct pool texts, lines, keys; /* lines: of nodes' own records; keys: of rows, as numbered */
     struct audit_row *rows;
     size_t row_count, row_room;
@@ -169,10 +174,10 @@ static void audit_total(const struct audit_row *row, struct audit_row *total)
     for (size_t i = 0; i < row->gap_count; i++) {
         audit_add_gaps(total, &row->gaps[i]);
     }
-    for (int i = 0; i < METERS * ENERGIES; i++) {
-        double *sum = &total->energies[i / ENERGIES][i % ENERGIES];
+    for (int i = 0; i < ENERGIES; i++) {
+        double *sum = &total->energies[AUDIT_TOTAL][i];
 
-        *sum = known_plus(*sum, row->energies[i / ENERGIES][i % ENERGIES]);
+        *sum = known_plus(*sum, row->energies[row->meter][i]);
     }
 }
 
@@ -343,6 +348,20 @@ static void audit_evaluate(struct audit_row *row)
 
 #define TOLERANCE 0.001 /* of the energy or the time: less needs no explanation */
 
+/* The energy that records lack: in a sum of rows, one's is not set off against another's. */
+static void audit_find_lost(struct audit_row *row)
+{
+    const double *energies = row->energies[row->meter];
+    double lacking_j = audit_known(energies[STEPS_J]) - audit_known(energies[SHARES_J]);
+    double *numbers = row->numbers;
+
+    if (numbers[HOURS] > 0 && fabs(lacking_j) > audit_known(energies[METER_J]) * TOLERANCE) {
+        numbers[lacking_j < 0            ? EXCESS_J
+                : numbers[SHARELESS] > 0 ? NOT_SHARED_J
+                                         : LOST_J] = fabs(lacking_j);
+    }
+}
+
 #define REASONS_SIZE 1024
 
 /* "sampler down 19 min 59.0 s (2 times); meter reset 1" */
@@ -403,19 +422,17 @@ static void audit_explain_time(const struct audit *audit, const struct audit_row
 
 static void audit_explain_energy(const struct audit_row *row, char reasons[REASONS_SIZE])
 {
-    const double *energies = row->energies[row->meter];
-    double lacking_j = audit_known(energies[STEPS_J]) - audit_known(energies[SHARES_J]);
-    double shareless = row->numbers[SHARELESS];
+    static const char *const texts[NUMBERS] = {[LOST_J] = "no record",
+                                               [NOT_SHARED_J] = "not in records",
+                                               [EXCESS_J] = "records exceed hours"};
 
-    if (shareless > 0) {
-        audit_give(reasons, "records without share %.0f", shareless);
+    if (row->numbers[SHARELESS] > 0) {
+        audit_give(reasons, "records without share %.0f", row->numbers[SHARELESS]);
     }
-    if (row->numbers[HOURS] > 0 && fabs(lacking_j) > audit_known(energies[METER_J]) * TOLERANCE) {
-        audit_give(reasons, "%s %s",
-                   lacking_j < 0   ? "records exceed hours"
-                   : shareless > 0 ? "not in records"
-                                   : "no record",
-                   units_quantity(fabs(lacking_j), "J").text);
+    for (int i = LOST_J; i <= EXCESS_J; i++) {
+        if (row->numbers[i] > 0) {
+            audit_give(reasons, "%s %s", texts[i], units_quantity(row->numbers[i], "J").text);
+        }
     }
 }
 
@@ -443,9 +460,11 @@ static int audit_settle(struct audit *audit)
         struct audit_row *row = &audit->rows[i];
 
         audit_evaluate(row);
+        audit_find_lost(row);
         /* Of the present hour alone, nothing is said. */
         if (row->numbers[RECORDS] > 0 || row->numbers[HOURS] > 0) {
             audit->rows[kept++] = *row;
+            audit->clusters |= row->cluster != audit->rows->cluster;
         }
     }
     audit->row_count = kept;
@@ -458,7 +477,7 @@ static int audit_settle(struct audit *audit)
 /* --- a table, and CSV ------------------------------------------------------------------------ */
 
 static const struct table_column audit_columns[] = {
-    {.key = "cluster"},
+    {.title = "cluster", .key = "cluster"},
     {.title = "node", .key = "node"},
     {.title = "day", .key = "day"},
     {.title = "energy", .key = "energy_j", .form = TABLE_QUANTITY, .unit = "J"},
@@ -484,7 +503,9 @@ static void audit_put(const struct table *table, const struct audit *audit,
     audit_explain_energy(row, reasons);
     table_put(table,
               (struct table_cell[]){
-                  CELL_TEXT(*day ? pool_text(&audit->texts, row->cluster) : ""),
+                  CELL_TEXT(*day && (audit->csv || audit->clusters)
+                                ? pool_text(&audit->texts, row->cluster)
+                                : ""),
                   CELL_TEXT(*day ? pool_text(&audit->texts, row->node) : "all"),
                   CELL_TEXT(day),
                   CELL_OR_BLANK(energies[METER_J]),
