@@ -33,8 +33,8 @@ static const struct command {
     {"export", export_command, "metrics of this node's steps, for Prometheus"},
     {"config", config_command, "show and check apapi.conf"},
     {"sync", sync_command, "write the energy of jobs into Slurm's own accounting"},
-    {"merge", merge_command, "old word for: show FILE..."},
-    {"summary", summary_command, "old word for: show --brief"},
+    {"merge", show_command, "old word for: show FILE..."},
+    {"summary", show_command, "old word for: show --brief"},
     {"help", help_command, "this text, or the help of a command"},
 };
 #define COMMAND_COUNT COUNT_OF(commands)

@@ -10,7 +10,7 @@
 
 /* Shared by the subcommands of `apapi`. */
 
-/* One for each subcommand. argv[0] is its name. @return exit status: 0, 1 failure, 2
+/* One for each subcommand. argv[0] is its name, or an old one. @return exit status: 0, 1 failure, 2
  * usage. */
 int list_command(int argc, char **argv);
 int doctor_command(int argc, char **argv);
@@ -18,8 +18,6 @@ int audit_command(int argc, char **argv);
 int report_command(int argc, char **argv);
 int regions_command(int argc, char **argv);
 int show_command(int argc, char **argv);
-int merge_command(int argc, char **argv);
-int summary_command(int argc, char **argv);
 int config_command(int argc, char **argv);
 int import_command(int argc, char **argv);
 int export_command(int argc, char **argv);

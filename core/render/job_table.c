@@ -98,10 +98,8 @@ static void job_table_put_partial(const struct job_table *table, enum apapi_doma
 /* Rounded down: 100 % means that nothing is missing. */
 static double job_table_measured_pct(const struct job_table *table)
 {
-    size_t nodes = table->nodes;
-
-    return coverage_pct(
-        apapi_job_measured(&table->total, nodes > table->total.job_nodes ? nodes : 0));
+    return coverage_pct(apapi_job_measured(
+        &table->total, table->nodes > table->total.job_nodes ? table->nodes : 0));
 }
 
 static void job_table_put_domains(struct job_table *table)
@@ -109,12 +107,10 @@ static void job_table_put_domains(struct job_table *table)
     struct table_rows rows = {.columns = ROW_MEAN + 1, .least_width = {CELL_COLUMNS, CELL_COLUMNS}};
 
     job_table_collect(table, &rows);
-    if (rows.count == 0) {
-        fprintf(table->out, "  %-7s   %*s   %*s\n", "domain", CELL_COLUMNS, "energy", CELL_COLUMNS,
-                "mean");
-    }
     table->failed |= table_rows_put(&rows, table->out) != 0;
-    if (job_total_is_brief(&table->total)) {
+    if (rows.count == 0) {
+        fputs("  no domain was measured\n", table->out);
+    } else if (job_total_is_brief(&table->total)) {
         table_put_brief(table->total.window_ns, table->out);
     }
     table_rows_put_coverage(&rows, job_table_measured_pct(table), table->out);
@@ -127,12 +123,16 @@ static void put_measured(const struct job_table *table)
 {
     size_t nodes = table->nodes;
     double measured_pct = job_table_measured_pct(table);
+    double elapsed_s = (double)table->total.elapsed_ns / NS_PER_S, node_s = table->total.node_s;
+    /* runs may have had fewer nodes */
+    bool all = nodes > table->total.job_nodes || node_s > (double)nodes * elapsed_s * 0.999999;
 
     if (!isnan(measured_pct)) {
-        fprintf(table->out,
-                "  measured %.1f %% of %zu node%s x %s; each moment of a node counts once\n",
-                measured_pct, nodes, text_plural(nodes),
-                units_duration((double)table->total.elapsed_ns / NS_PER_S).text);
+        fprintf(table->out, "  measured %.1f %% of %s%s; each moment of a node counts once\n",
+                measured_pct,
+                all ? units_part(true, "%zu node%s x ", nodes, text_plural(nodes)).text
+                    : "the node time of its runs, ",
+                units_duration(all ? elapsed_s : node_s).text);
     }
 }
 

@@ -59,6 +59,8 @@ two_domains='.domains.gpu = .domains.package | .timeline.gpu = .timeline.package
     [[ $(curve 25 0 64 2>&1) == *'have no power over time' ]]
     tells 0 '*power of all nodes*' show 23
     [[ $(show 25) != *"power of all"* ]]
+    record 31 0 n1 0 100 200 'del(.timeline, .total) | .domains = {}'
+    [[ $(show 31) == *"no domain was measured"* && $(show 31) != *"too short"* ]]
     # a domain that another node does not have at all
     record 26 0 n1 0 100 200 "$two_domains"
     record 26 0 n2 0 100 300
@@ -71,7 +73,7 @@ two_domains='.domains.gpu = .domains.package | .timeline.gpu = .timeline.package
     [[ $(curve 27 0 32) == '[500]' && $(curve 27 32 64) == '[200]' ]]
     record 28 0 n1 0 100 200
     record 28 0 n2 0 50 300 '.complete = false | .reason = "the sampler was killed"'
-    [[ $(curve 28 0 32) == '[500]' && $(curve 28 32 64) == '[null]' ]]
+    [[ $(curve 28 0 32) == '[500]' && $(curve 28 32 64) == '[null]' && $(show 28) == *"█?"* ]]
     record 29 0 n1 0 100 200
     record 29 0 n2 50 50 300 '.late_s = 25'
     [[ $(curve 29 0 16) == '[200]' && $(curve 29 16 32) == '[null]' && $(curve 29 32 64) == '[500]' ]]
@@ -79,6 +81,9 @@ two_domains='.domains.gpu = .domains.package | .timeline.gpu = .timeline.package
     record 30 0 n2 0 50 300 '.complete = false | .reason = "the node was lost"'
     record 30 0 n1 100 100 200 '.restarts = 1'
     [[ $(curve 30 0 16) == '[300]' && $(curve 30 16 32) == '[null]' && $(curve 30 32 64) == '[200]' ]]
+    run -0 show 30
+    [[ $output == *" 100.0 % of the node time of its runs, 2 min 30.0 s;"* && $output != *"?"* ]]
+    [[ $("$apapi" show -f json -j 30.0 "$acct" | jq -c '[.[].node]') == '["n1"]' ]] # its last run
     # of which nobody knows how long it ran, and which another record knows
     record 34 0 n1 0 50 200 '.complete = false | .reason = "the sampler was killed"'
     record 34 0 n2 0 100 200

@@ -61,7 +61,7 @@ import --db sqlite:f --acct-dir d f|either files or --acct-dir
 show|which JOB? See 'apapi help show'
 show -j 25 --db sqlite:x f|--db cannot be combined with files or --acct-dir
 show -f csv|which files? 'apapi help show' shows how
-show -f csv -u anna n1|of a step in FILEs only -f, -j, -N, -v and --strict: name a JOB for the other options
+show -f csv -u anna n1|of a step in FILEs only -f, -j, -M, -N, -v and --strict: name a JOB for the other options
 show -f none file|--format=none: valid are table, json, csv and merged
 show -f table -j 0 file|'0' is not a job
 show --wait 2s 17|--wait is of --brief

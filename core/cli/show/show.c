@@ -33,6 +33,22 @@
 
 /* --- the curve -------------------------------------------------------------------------------- */
 
+/* @return whether a node ran in this column */
+static bool curve_ran(const struct show *show, int column)
+{
+    int64_t start_ns = show->total.start_unix_ns;
+    double length_ns = (double)(show->total.end_unix_ns - start_ns) / SHOW_CURVE;
+    bool ran = false;
+
+    for (size_t i = 0; i < show->entries.count && !ran; i++) {
+        const struct sum_entry *entry = &show->entries.list[i];
+
+        ran = (double)(entry->start_ns - start_ns) < (column + 1) * length_ns &&
+              (double)(entry->until_ns - start_ns) > column * length_ns;
+    }
+    return ran;
+}
+
 static void put_curve_row(const struct show *show, double greatest_w, int row)
 {
     static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -47,7 +63,7 @@ static void put_curve_row(const struct show *show, double greatest_w, int row)
         int eighths = (int)fmin(fmax(all - row * EIGHTHS, 0), EIGHTHS);
 
         if (isnan(power_w)) {
-            putchar(row == 0 ? '?' : ' ');
+            putchar(row == 0 && curve_ran(show, i) ? '?' : ' ');
         } else if (text_locale_is_utf8()) {
             fputs(blocks[eighths], stdout);
         } else {
@@ -296,7 +312,7 @@ struct merging {
     const struct query *query;
     enum config_format format;
     struct apapi_identity first; /* of the first record: its step is the one */
-    char other[64];              /* another step that has a record; "": none */
+    char several[200];           /* not one step: which ones, and how to select; "" */
     struct namelist lines;       /* its records */
     struct sum_store store;      /* when they ran; marked: it counts */
     struct apapi_merge *merge;
@@ -308,14 +324,17 @@ static int step_take(const struct apapi_record *record, const char *line, size_t
     struct merging *merging = context;
     const struct apapi_identity *id = &record->id;
     struct apapi_identity *first = &merging->first;
+    size_t room = *merging->several ? 0 : sizeof merging->several;
 
     if (merging->lines.count == 0) {
         *first = *id;
     } else if (id->job != first->job || strcmp(id->step, first->step) != 0) {
-        if (!*merging->other) {
-            snprintf(merging->other, sizeof merging->other, "%u.%s", id->job, id->step);
-        }
+        snprintf(merging->several, room, "steps: %u.%s, %u.%s; select one with -j", first->job,
+                 first->step, id->job, id->step);
         return 0;
+    } else if (strcmp(id->cluster, first->cluster) != 0) {
+        snprintf(merging->several, room, "clusters: '%s', '%s'; select one with -M", first->cluster,
+                 id->cluster);
     } else if (!*first->name) {
         memcpy(first->name, id->name, sizeof first->name);
     }
@@ -326,10 +345,13 @@ static int step_take(const struct apapi_record *record, const char *line, size_t
     return 0;
 }
 
-/* Of each node the latest record counts, whatever its clock says; of one start the longest. */
+/* Of each node in the last run the latest record counts, by whatever clock; of one start the
+ * longest.
+ */
 static int choose_latest(struct merging *merging, struct sum_entries *entries)
 {
     struct apapi_job_total total;
+    uint32_t run = 0;
     size_t kept = 0;
 
     if (sum_gather(&merging->store, NULL, merging->store.piece_count, entries) ||
@@ -337,8 +359,14 @@ static int choose_latest(struct merging *merging, struct sum_entries *entries)
         return -1;
     }
     for (size_t i = 0; i < entries->count; i++) {
+        run = entries->list[i].restarts > run ? entries->list[i].restarts : run;
+    }
+    for (size_t i = 0; i < entries->count; i++) {
         struct sum_entry *list = entries->list;
 
+        if (list[i].restarts < run) {
+            continue;
+        }
         if (kept > 0 && list[kept - 1].piece->node == list[i].piece->node) {
             list[kept - 1] = list[i].start_ns > list[kept - 1].start_ns ? list[i] : list[kept - 1];
         } else {
@@ -404,10 +432,8 @@ static int step_print(struct merging *merging)
 {
     const struct query *query = merging->query;
 
-    if (*merging->other) {
-        return command_fail(query->command,
-                            "records of several steps: %u.%s, %s; select one with -j",
-                            merging->first.job, merging->first.step, merging->other);
+    if (*merging->several) {
+        return command_fail(query->command, "records of several %s", merging->several);
     }
     if (merging->lines.count == 0) {
         return command_fail(query->command, query->jobs ? "no record of this job in the files"
@@ -493,8 +519,8 @@ static int show_check(struct show_options *options)
 
     if (options->format != CONFIG_NONE &&
         (options->brief || query->db || query->users || query->accounts || query->partitions ||
-         query->clusters || query->job_names || query->from || query->to || query->dir)) {
-        return command_refuse(query->command, "of a step in FILEs only -f, -j, -N, -v and "
+         query->job_names || query->from || query->to || query->dir)) {
+        return command_refuse(query->command, "of a step in FILEs only -f, -j, -M, -N, -v and "
                                               "--strict: name a JOB for the other options");
     }
     if (options->format == CONFIG_NONE ? !query->jobs : query->file_count == 0) {
@@ -513,69 +539,46 @@ static int show_check(struct show_options *options)
     return 0;
 }
 
-static int show_run(struct show_options *options, int argc, char **argv)
+/* @param argv  its first word can also be an old one, about which scripts need no advice */
+int show_command(int argc, char **argv)
 {
-    struct query *query = &options->query;
+    bool merges = strcmp(argv[0], "merge") == 0, is_brief = strcmp(argv[0], "summary") == 0;
+    struct show_options options = {
+        .query.command = COMMAND, .brief = is_brief, .format = merges ? CONFIG_TABLE : CONFIG_NONE};
+    struct query *query = &options.query;
     char **words;
     size_t count;
     bool step, files;
     int status;
 
-    status = command_options(&table, argc, argv, options);
+    if ((merges || is_brief) && isatty(STDERR_FILENO)) {
+        fprintf(stderr, "apapi %s: an old word; it is 'apapi show %s' now\n", argv[0],
+                merges ? "FILE..." : "--brief JOB");
+    }
+    status = command_options(&table, argc, argv, &options);
     if (status >= 0) {
         return status;
     }
     words = argv + optind;
     count = (size_t)(argc - optind);
     /* -j, or the first word; without JOB, words that are files are of one step */
-    step = options->format != CONFIG_NONE;
-    files = step || (count > 0 && !options->brief && !job_is_named(words[0]) &&
+    step = options.format != CONFIG_NONE;
+    files = step || (count > 0 && !options.brief && !job_is_named(words[0]) &&
                      (strcmp(words[0], "-") == 0 || access(words[0], F_OK) == 0));
     if (!query->jobs && files && !step) {
-        options->format = CONFIG_TABLE;
+        options.format = CONFIG_TABLE;
     }
     query_words(query, words, count, !files);
-    status = show_check(options);
+    status = show_check(&options);
     if (status) {
         return status;
     }
     status = records_begin(query);
     if (status == 0) {
-        status = options->format != CONFIG_NONE ? show_step(query, options->format)
-                 : options->brief               ? show_brief(options)
-                                                : show_full(options);
+        status = options.format != CONFIG_NONE ? show_step(query, options.format)
+                 : options.brief               ? show_brief(&options)
+                                               : show_full(&options);
     }
-    show_free(&options->show);
+    show_free(&options.show);
     return records_end(query, status);
-}
-
-int show_command(int argc, char **argv)
-{
-    struct show_options options = {.query.command = COMMAND, .format = CONFIG_NONE};
-
-    return show_run(&options, argc, argv);
-}
-
-/* Scripts that know the word need no advice. */
-static void show_note_word(const char *word, const char *now)
-{
-    if (isatty(STDERR_FILENO)) {
-        fprintf(stderr, "apapi %s: an old word; it is '%s' now\n", word, now);
-    }
-}
-
-int merge_command(int argc, char **argv)
-{
-    struct show_options options = {.query.command = COMMAND, .format = CONFIG_TABLE};
-
-    show_note_word(argv[0], "apapi show FILE...");
-    return show_run(&options, argc, argv);
-}
-
-int summary_command(int argc, char **argv)
-{
-    struct show_options options = {.query.command = COMMAND, .brief = true, .format = CONFIG_NONE};
-
-    show_note_word(argv[0], "apapi show --brief JOB");
-    return show_run(&options, argc, argv);
 }
