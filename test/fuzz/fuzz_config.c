@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "apapi/interval.h"
+#include "base/text.h"
 #include "config/config.h"
 #include "config/filename.h"
 #include "fuzz/fuzz.h"
