@@ -36,8 +36,10 @@ total_j() { # OPTIONS AND FILES
     tells 1 'apapi show: no record of this job in the files' merge -j 9 file
     tells 1 '*no record of this job in the files' merge -j 7.2 file
     tells 1 'apapi show: no record in the files' merge /dev/null
+    { record 7 0 n3 10 | sed 's/"cluster":"c1",//'; cat file; } >nameless
+    [[ $(total_j -j 7.0 nameless) -eq 3000 ]]
     record 7 0 n3 10 | sed 's/"c1"/"c2"/' >>file
-    tells 1 "apapi show: records of several clusters: 'c1', 'c2'; select one with -M" merge -j 7.0 file
+    tells 1 "apapi show: records of several clusters: c1, c2; select one with -M" merge -j 7.0 file
     [[ $(total_j -j 7.0 -M c1 file) -eq 2000 ]]
 }
 

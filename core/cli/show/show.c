@@ -332,11 +332,15 @@ static int step_take(const struct apapi_record *record, const char *line, size_t
         snprintf(merging->several, room, "steps: %u.%s, %u.%s; select one with -j", first->job,
                  first->step, id->job, id->step);
         return 0;
-    } else if (strcmp(id->cluster, first->cluster) != 0) {
-        snprintf(merging->several, room, "clusters: '%s', '%s'; select one with -M", first->cluster,
+    } else if (*first->cluster && *id->cluster && strcmp(id->cluster, first->cluster) != 0) {
+        snprintf(merging->several, room, "clusters: %s, %s; select one with -M", first->cluster,
                  id->cluster);
-    } else if (!*first->name) {
+    }
+    if (!*first->name) {
         memcpy(first->name, id->name, sizeof first->name);
+    }
+    if (!*first->cluster) { /* a node may not know it */
+        memcpy(first->cluster, id->cluster, sizeof first->cluster);
     }
     if (namelist_add_part(&merging->lines, line, size) || sum_add(&merging->store, record, NULL)) {
         return -1;
@@ -345,9 +349,7 @@ static int step_take(const struct apapi_record *record, const char *line, size_t
     return 0;
 }
 
-/* Of each node in the last run the latest record counts, by whatever clock; of one start the
- * longest.
- */
+/* Of a node in the last run the latest record counts, by any clock; of one start the longest. */
 static int choose_latest(struct merging *merging, struct sum_entries *entries)
 {
     struct apapi_job_total total;
