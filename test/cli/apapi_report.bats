@@ -103,8 +103,10 @@ apapi report: 92.2: no record of 1 of 2 nodes; there is one of n1" ]]
 @test "a node is one of its cluster" {
     record 90 0 n1 0 100 100
     record 91 0 n1 0 100 300 '.cluster = "c2" | .complete = false | .reason = "cancelled"'
-    complains 0 'apapi report: 91.0: incomplete on n1: cancelled' report -S 2026-01-01 --by node
-    tells 0 $'n1|c1|10000\nn1|c2|30000' cells node,cluster,energy --by node
+    record 92 batch n2 0 50 100
+    record 93 batch n2 100 50 100 '.complete = false | .reason = "lost"' # no second run of job 92
+    complains 0 '*: 91.0: incomplete on n1: cancelled*: 93.batch: incomplete on n2: lost' report -S 2026-01-01 --by node
+    tells 0 $'n1|c1|10000\nn1|c2|30000\nn2|c1|10000' cells node,cluster,energy --by node
     run -0 report -S 2026-01-01 --by node
     [[ ${lines[0]} == "node "*"cluster "* && ${lines[2]} == "n1 "*"c2 "* ]]
     run -0 report -S 2026-01-01 --by node -M c1

@@ -92,7 +92,7 @@ struct row_sum {
     const struct report_bucket *bucket;
     struct sum_entries entries; /* at first by step, node and start, then as sum_total() does */
     struct apapi_job_total total;
-    size_t delayed, odd_shares;    /* entries */
+    size_t delayed;                /* entries */
     const char *job_id;            /* "": outside Slurm, or a node */
     struct namelist missing_nodes; /* in its steps */
 };
@@ -115,20 +115,6 @@ static struct entry_text {
     snprintf(text.text, sizeof text, "%s%s%s%s: ", job_id, *job_id ? "." : "step ", entry->step,
              restart_text(entry->restarts).text);
     return text;
-}
-
-static void remark_incomplete(const struct row_sum *sum)
-{
-    const struct pool *texts = &sum->ledger->store.texts;
-
-    for (size_t i = 0; i < sum->entries.count; i++) {
-        const struct sum_entry *entry = &sum->entries.list[i];
-
-        if (entry->piece->reason != POOL_NONE) {
-            remark(sum->view->remarks, "%sincomplete on %s: %s", entry_text(sum, entry).text,
-                   entry->node, pool_text(texts, entry->piece->reason));
-        }
-    }
 }
 
 static void remark_job(const struct row_sum *sum)
@@ -158,32 +144,21 @@ static void remark_job(const struct row_sum *sum)
     }
 }
 
-static int compare_pieces(const void *left, const void *right)
+static void remark_piece(const struct row_sum *sum, const struct sum_entry *entry)
 {
-    const struct sum_entry *a = left, *b = right;
-    int order = strverscmp(a->step, b->step);
+    const struct sum_piece *piece = entry->piece;
 
-    order = order ? order : strverscmp(a->node, b->node);
-    return order ? order : COMPARE(a->piece->start_ns, b->piece->start_ns);
-}
-
-static void remark_shares(struct row_sum *sum)
-{
-    if (sum->odd_shares == 0) {
-        return;
+    if (piece->reason != POOL_NONE) {
+        remark(sum->view->remarks, "%sincomplete on %s: %s", entry_text(sum, entry).text,
+               entry->node, pool_text(&sum->ledger->store.texts, piece->reason));
     }
-    qsort(sum->entries.list, sum->entries.count, sizeof *sum->entries.list, compare_pieces);
-    for (size_t i = 0; i < sum->entries.count; i++) {
-        const struct sum_entry *entry = &sum->entries.list[i];
-
-        if (entry->piece->shareless) {
-            remark(sum->view->remarks, "%sno share on %s: the energy lacks it",
-                   entry_text(sum, entry).text, entry->node);
-        }
-        if (entry->piece->has_idle) {
-            remark(sum->view->remarks, "%sidle power of %s not known: energy and cost include it",
-                   entry_text(sum, entry).text, entry->node);
-        }
+    if (piece->shareless) {
+        remark(sum->view->remarks, "%sno share on %s: the energy lacks it",
+               entry_text(sum, entry).text, entry->node);
+    }
+    if (piece->has_idle) {
+        remark(sum->view->remarks, "%sidle power of %s not known: energy and cost include it",
+               entry_text(sum, entry).text, entry->node);
     }
 }
 
@@ -244,30 +219,25 @@ static int sum_bucket(struct row_sum *sum)
         &ledger->asked, sum->view->remarks || sum->view->nodelists, note_gap, sum};
     bool whole = ledger->by != REPORT_BY_NODE && ledger->by != REPORT_BY_DAY; /* steps */
 
-    sum->job_id = pool_text(&ledger->store.texts, sum->bucket->words[REPORT_JOB_ID]);
     if (sum_total(&ledger->store, &sum->entries, &sum->total) ||
         (whole && sum_each_gap(&ledger->store, &sum->entries, &visitor)) ||
         (sum->view->nodelists && put_nodelists(sum))) {
         return -1;
     }
-    if (sum->view->remarks) {
-        remark_incomplete(sum);
-        if (*sum->job_id) {
-            remark_job(sum);
-        }
-        remark_shares(sum);
+    if (sum->view->remarks && *sum->job_id) {
+        remark_job(sum);
     }
     return 0;
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-/* Remarks on single records, which come by step, node and start. */
+/* Single records, which come by step, node and start. */
 static void rows_add_pieces(struct row_sum *sum)
 {
     struct report_row *row = sum->row;
 
-    sum->delayed = sum->odd_shares = 0;
+    sum->delayed = 0;
     for (size_t i = 0; i < sum->entries.count; i++) {
         const struct sum_piece *piece = sum->entries.list[i].piece;
         double elapsed_s = (double)piece->elapsed_ns / NS_PER_S;
@@ -283,7 +253,9 @@ static void rows_add_pieces(struct row_sum *sum)
         row->shareless += piece->shareless;
         row->with_idle += piece->has_idle;
         sum->delayed += piece->delayed;
-        sum->odd_shares += piece->shareless || piece->has_idle;
+        if (sum->view->remarks) {
+            remark_piece(sum, &sum->entries.list[i]);
+        }
     }
     row->records += (double)sum->entries.count;
     row->delayed += (double)sum->delayed;
@@ -388,6 +360,7 @@ static int rows_add_bucket(struct row_sum *sum)
     const struct sum_piece *first = &ledger->store.pieces[ledger->order[sum->bucket->first]];
     int result = report_bucket_gather(ledger, sum->bucket, &sum->entries);
 
+    sum->job_id = pool_text(&ledger->store.texts, sum->bucket->words[REPORT_JOB_ID]);
     report_row_identify(ledger, sum->bucket, sum->row);
     if (result == 0) {
         rows_add_pieces(sum);
