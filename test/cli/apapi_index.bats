@@ -112,7 +112,7 @@ rows() { sqlite3 "$index" "SELECT $1"; }
     same
     sqlite3 "$index" "DROP TABLE parts; PRAGMA user_version = 99"
     same
-    [[ $(sqlite3 "$index" "PRAGMA user_version") == 3 ]]
+    [[ $(sqlite3 "$index" "PRAGMA user_version") == 4 ]]
     printf '%0200d' 0 >"$index"
     same "$index: it is no index of apapi"
     [[ $(stat -c %s "$index") == 200 ]]
