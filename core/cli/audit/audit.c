@@ -86,7 +86,7 @@ struct audit {
     int64_t from_ns, to_ns; /* whole days */
     int64_t now_ns;
     bool open;                      /* something of the present hour was left out */
-    bool clusters;                  /* the rows are of several */
+    bool clusters;                  /* rows are of several, or for programs */
     struct pool texts, lines, keys; /* lines: of nodes' own records; keys: of rows, as numbered */
     struct audit_row *rows;
     size_t row_count, row_room;
@@ -464,7 +464,7 @@ static int audit_settle(struct audit *audit)
         /* Of the present hour alone, nothing is said. */
         if (row->numbers[RECORDS] > 0 || row->numbers[HOURS] > 0) {
             audit->rows[kept++] = *row;
-            audit->clusters |= row->cluster != audit->rows->cluster;
+            audit->clusters |= audit->csv || row->cluster != audit->rows->cluster;
         }
     }
     audit->row_count = kept;
@@ -503,9 +503,7 @@ static void audit_put(const struct table *table, const struct audit *audit,
     audit_explain_energy(row, reasons);
     table_put(table,
               (struct table_cell[]){
-                  CELL_TEXT(*day && (audit->csv || audit->clusters)
-                                ? pool_text(&audit->texts, row->cluster)
-                                : ""),
+                  CELL_TEXT(*day && audit->clusters ? pool_text(&audit->texts, row->cluster) : ""),
                   CELL_TEXT(*day ? pool_text(&audit->texts, row->node) : "all"),
                   CELL_TEXT(day),
                   CELL_OR_BLANK(energies[METER_J]),

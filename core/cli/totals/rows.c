@@ -99,24 +99,6 @@ struct row_sum {
 
 /* --- remarks ---------------------------------------------------------------------------------- */
 
-/* "17.0, restart 1: " */
-static struct entry_text {
-    char text[160];
-} entry_text(const struct row_sum *sum, const struct sum_entry *entry)
-{
-    const struct report_ledger *ledger = sum->ledger;
-    const char *job_id = sum->job_id;
-    struct entry_text text;
-
-    if (ledger->by == REPORT_BY_NODE) {
-        job_id = pool_text(&ledger->store.texts,
-                           ledger->identities[entry->piece->mark].words[REPORT_JOB_ID]);
-    }
-    snprintf(text.text, sizeof text, "%s%s%s%s: ", job_id, *job_id ? "." : "step ", entry->step,
-             restart_text(entry->restarts).text);
-    return text;
-}
-
 static void remark_job(const struct row_sum *sum)
 {
     const struct apapi_job_total *job = &sum->total;
@@ -146,19 +128,30 @@ static void remark_job(const struct row_sum *sum)
 
 static void remark_piece(const struct row_sum *sum, const struct sum_entry *entry)
 {
+    const struct report_ledger *ledger = sum->ledger;
     const struct sum_piece *piece = entry->piece;
+    const char *job_id = sum->job_id;
+    char step[160]; /* "17.0, restart 1" */
 
+    if (piece->reason == POOL_NONE && !piece->shareless && !piece->has_idle) {
+        return;
+    }
+    if (ledger->by == REPORT_BY_NODE) {
+        job_id =
+            pool_text(&ledger->store.texts, ledger->identities[piece->mark].words[REPORT_JOB_ID]);
+    }
+    snprintf(step, sizeof step, "%s%s%s%s", job_id, *job_id ? "." : "step ", entry->step,
+             restart_text(entry->restarts).text);
     if (piece->reason != POOL_NONE) {
-        remark(sum->view->remarks, "%sincomplete on %s: %s", entry_text(sum, entry).text,
-               entry->node, pool_text(&sum->ledger->store.texts, piece->reason));
+        remark(sum->view->remarks, "%s: incomplete on %s: %s", step, entry->node,
+               pool_text(&ledger->store.texts, piece->reason));
     }
     if (piece->shareless) {
-        remark(sum->view->remarks, "%sno share on %s: the energy lacks it",
-               entry_text(sum, entry).text, entry->node);
+        remark(sum->view->remarks, "%s: no share on %s: the energy lacks it", step, entry->node);
     }
     if (piece->has_idle) {
-        remark(sum->view->remarks, "%sidle power of %s not known: energy and cost include it",
-               entry_text(sum, entry).text, entry->node);
+        remark(sum->view->remarks, "%s: idle power of %s not known: energy and cost include it",
+               step, entry->node);
     }
 }
 
@@ -207,27 +200,6 @@ static int put_nodelists(struct row_sum *sum)
     }
     namelist_free(&nodes);
     return row->nodelist && (row->missing_nodes || sum->missing_nodes.count == 0) ? 0 : -1;
-}
-
-/* --- one bucket ------------------------------------------------------------------------------- */
-
-/* Add up its entries. */
-static int sum_bucket(struct row_sum *sum)
-{
-    const struct report_ledger *ledger = sum->ledger;
-    const struct sum_gap_visitor visitor = {
-        &ledger->asked, sum->view->remarks || sum->view->nodelists, note_gap, sum};
-    bool whole = ledger->by != REPORT_BY_NODE && ledger->by != REPORT_BY_DAY; /* steps */
-
-    if (sum_total(&ledger->store, &sum->entries, &sum->total) ||
-        (whole && sum_each_gap(&ledger->store, &sum->entries, &visitor)) ||
-        (sum->view->nodelists && put_nodelists(sum))) {
-        return -1;
-    }
-    if (sum->view->remarks && *sum->job_id) {
-        remark_job(sum);
-    }
-    return 0;
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */
@@ -357,16 +329,24 @@ void report_row_free(struct report_row *row)
 static int rows_add_bucket(struct row_sum *sum)
 {
     const struct report_ledger *ledger = sum->ledger;
+    const struct sum_gap_visitor visitor = {
+        &ledger->asked, sum->view->remarks || sum->view->nodelists, note_gap, sum};
     const struct sum_piece *first = &ledger->store.pieces[ledger->order[sum->bucket->first]];
+    bool whole = ledger->by != REPORT_BY_NODE && ledger->by != REPORT_BY_DAY; /* steps */
     int result = report_bucket_gather(ledger, sum->bucket, &sum->entries);
 
     sum->job_id = pool_text(&ledger->store.texts, sum->bucket->words[REPORT_JOB_ID]);
     report_row_identify(ledger, sum->bucket, sum->row);
     if (result == 0) {
         rows_add_pieces(sum);
+        result = sum_total(&ledger->store, &sum->entries, &sum->total) ||
+                 (whole && sum_each_gap(&ledger->store, &sum->entries, &visitor)) ||
+                 (sum->view->nodelists && put_nodelists(sum));
     }
-    result = result || sum_bucket(sum) ? -1 : 0;
     if (result == 0) {
+        if (sum->view->remarks && *sum->job_id) {
+            remark_job(sum);
+        }
         if (ledger->by == REPORT_BY_JOB || ledger->by == REPORT_BY_STEP) {
             rows_put_job(sum);
         } else if (ledger->by == REPORT_BY_NODE) {
@@ -377,7 +357,7 @@ static int rows_add_bucket(struct row_sum *sum)
     free(sum->entries.list);
     sum->entries = (struct sum_entries){NULL, 0};
     namelist_free(&sum->missing_nodes);
-    return result;
+    return result ? -1 : 0;
 }
 
 int report_ledger_sum(const struct report_ledger *ledger, uint32_t row_at,
