@@ -25,6 +25,17 @@ int plot_command(int argc, char **argv);
 int mark_command(int argc, char **argv);
 int top_command(int argc, char **argv);
 
+struct config;
+struct config_sink;
+
+/**
+ * Report values of apapi.conf that have no effect here, and what keeps records from being written.
+ * @param warnings  of what is no mistake
+ * @return whether steps can be measured, where there is a meter
+ */
+bool config_check(const struct config *config, const struct config_sink *mistakes,
+                  const struct config_sink *warnings);
+
 /** Print "apapi COMMAND: TEXT" to standard error. @return EXIT_FAILURE. */
 int command_fail(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

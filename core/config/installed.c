@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -136,7 +136,7 @@ static bool is_standard(const char *path)
 static int check_existing(const char *path, const struct stat *existing, const char *wanted,
                           struct apapi_error *err)
 {
-    struct statvfs disk;
+    struct statfs disk;
 
     if (!S_ISDIR(existing->st_mode)) {
         return apapi_fail(err, ENOTDIR, "%.150s: not a folder", path);
@@ -144,7 +144,13 @@ static int check_existing(const char *path, const struct stat *existing, const c
     if (geteuid() == 0 && faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS)) {
         return apapi_fail(err, errno, "%.150s: %s", wanted, strerror(errno));
     }
-    if (statvfs(path, &disk) == 0 && disk.f_blocks > 0 && disk.f_bfree == 0) {
+    if (statfs(path, &disk)) {
+        return 0;
+    }
+    if (disk.f_type == PROC_SUPER_MAGIC || disk.f_type == SYSFS_MAGIC) { /* root "may write" */
+        return apapi_fail(err, ENOTSUP, "%.150s: the kernel keeps no files there", wanted);
+    }
+    if (disk.f_blocks > 0 && disk.f_bfree == 0) {
         return apapi_fail(err, ENOSPC, "%.150s: %s", wanted, strerror(ENOSPC));
     }
     return 0;

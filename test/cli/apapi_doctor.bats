@@ -59,16 +59,6 @@ mended_by() { # COMPONENT TEXT [CMD...]
     [[ $output == *$'\nwhat can be measured here:\n'*"srun --apapi="*"nothing"* ]]
 }
 
-@test "records that cannot be written, and a default that nothing knows, are told" {
-    fake_machine ""
-    export APAPI_CONFIG=$BATS_TEST_TMPDIR/apapi.conf
-    printf 'acct_dir = %s/no/folder\nspool_dir = %s\ndefault = rpl\n' "$BATS_TEST_TMPDIR" "$BATS_TEST_TMPDIR" >"$APAPI_CONFIG"
-    run "$apapi" doctor rapl
-    [[ $output == *$'\nwhat apapi.conf says:\n'*"acct_dir "*"no records can be written: $BATS_TEST_TMPDIR/no/folder: the folder above it does not exist"* ]]
-    [[ $output == *"default "*"unknown component 'rpl': did you mean 'rapl'"* ]]
-    [[ $(tr -s ' ' <<<"$output") == *$'\n'" spool_dir $BATS_TEST_TMPDIR"$'\n'* ]]
-}
-
 @test "a virtual machine: no command is offered that could not help" {
     fake_machine " hypervisor"
     prints 1 'virtual machine*a virtual machine has no RAPL*--apapi=estimate*' "$apapi" doctor rapl powercap

@@ -10,6 +10,11 @@ put() { # TEXT
     chmod 644 "$conf"
 }
 
+put_programs() { # FOLDER
+    ln -s /bin/true "$1/apapi-sampler"
+    ln -s /bin/true "$1/apapi-collect"
+}
+
 @test "every problem with file and line, and nothing else" {
     put $'default = rapl\ninterval = fast\n\n[ipmi]\nhots = x\n[impi]\nx\nhost = y\n[apapi]\nspeed = 3'
     run -1 "$apapi" config --check "$conf"
@@ -63,14 +68,32 @@ pue = 0.5'
     [[ $output == "$conf:2: [estimate]: idle_w has no effect without core_w" ]]
 }
 
-@test "--check tells that no record can be written to acct_dir" {
-    put "acct_dir = $BATS_TEST_TMPDIR/not/there"
-    run -1 "$apapi" config --check "$conf"
-    [[ $output == "$conf:1: acct_dir: no records can be written on this machine: $BATS_TEST_TMPDIR/not/there: the folder above it does not exist" ]]
+@test "--check and doctor tell that nothing can be measured, and where no record can be written" {
+    export APAPI_CONFIG=$BATS_TEST_TMPDIR/apapi.conf
     : >"$BATS_TEST_TMPDIR/file"
-    put "spool_dir = $BATS_TEST_TMPDIR/file"
-    run -1 "$apapi" config --check "$conf"
-    [[ $output == "$conf:1: spool_dir: no records can be written on this machine: $BATS_TEST_TMPDIR/file: not a folder" ]]
+    while IFS='|' read -r line expected; do
+        put "${line//TMP/$BATS_TEST_TMPDIR}"
+        expected="$conf:$([[ $line == [[]* ]] && echo 2 || echo 1): ${expected//TMP/$BATS_TEST_TMPDIR}"
+        [[ $line != [[]* ]] || put "${line/ /$'\n'}"
+        run -1 "$apapi" config --check
+        [[ $output == "$expected"* && ${#lines[@]} -eq 1 ]]
+        run "$apapi" doctor estimate
+        [[ $(tr -s ' \n' ' ' <<<"$output") == *" mistake $expected"* ]]
+        [[ $line != libexec* || $(tr -s ' ' <<<"$output") == *"root, srun --apapi= nothing, see below"* ]]
+    done <<'END'
+acct_dir = TMP/not/there|acct_dir: no records can be written on this machine: TMP/not/there: the folder above it does not exist
+spool_dir = TMP/file|spool_dir: no records can be written on this machine: TMP/file: not a folder
+acct_dir = /proc/foo|acct_dir: no records can be written on this machine: /proc/foo: the kernel keeps no files there
+user_records = /nix/a/b|user_records: no records can be written on this machine: /nix/a/b: the folder above it
+live_dir = TMP|live_dir: no live pages can be written on this machine: TMP: not on a memory file system (tmpfs)
+libexec_dir = /nix|libexec_dir: no step can be measured on this machine: /nix/apapi-sampler: No such file
+[index] path = rel.db|[index]: 'path = rel.db': no absolute path; path takes: absolute path of the index
+END
+    put 'enabled = no'
+    tells 0 '*warning: *:1: enabled: no step is measured*' "$apapi" config --check
+    prints 1 '*--apapi=*nothing, see below*warning *:1: enabled: no step is measured*' "$apapi" doctor estimate
+    chmod 666 "$conf"
+    prints 1 '*mistake *apapi.conf: ignored: *' "$apapi" doctor estimate
 }
 
 @test "ok; without --check the values and where they come from" {
@@ -92,8 +115,9 @@ pue = 0.5'
 
 @test "the file that is installed is good, with every key and every section in it" {
     file=$BATS_TEST_TMPDIR/installed
+    put_programs "$BATS_TEST_TMPDIR"
     touch "$BATS_TEST_TMPDIR/there" && chmod 600 "$BATS_TEST_TMPDIR/there"
-    sed -E "s,^#(library|password_file) = .*,#\1 = $BATS_TEST_TMPDIR/there,; s,@[A-Z_]+@,$BATS_TEST_TMPDIR," \
+    sed -E "s,^#(library|password_file) = .*,#\1 = $BATS_TEST_TMPDIR/there,; s,^#(user_records) = .*,#\1 = $BATS_TEST_TMPDIR,; s,@[A-Z_]+@,$BATS_TEST_TMPDIR," \
         "$repository/config/apapi.conf.in" >"$file"
     run -0 "$apapi" config --check "$file"
     all=$BATS_TEST_TMPDIR/all
@@ -130,6 +154,7 @@ acct_dir = $BATS_TEST_TMPDIR/acct
 spool_dir = $BATS_TEST_TMPDIR/spool
 libexec_dir = $BATS_TEST_TMPDIR/helpers"
     mkdir "$BATS_TEST_TMPDIR/helpers"
+    put_programs "$BATS_TEST_TMPDIR/helpers"
     cc -D_GNU_SOURCE -shared -fPIC -o "$BATS_TEST_TMPDIR/disk.so" "$repository/test/fake/network_disk.c" -ldl
     on_nfs() { LD_PRELOAD=$BATS_TEST_TMPDIR/disk.so NETWORK_DISK=$1 APAPI_CONFIG=$conf "${@:2}"; }
     says() { echo "$BATS_TEST_TMPDIR/$1: on NFS: every step waits while its server does not respond"; }
@@ -137,7 +162,7 @@ libexec_dir = $BATS_TEST_TMPDIR/helpers"
     [[ $output == "$conf: ok" ]]
     [[ $stderr == "apapi config: warning: apapi.conf: $(says apapi.conf)"$'\n'"apapi config: warning: libexec_dir: $(says helpers)" ]]
     run on_nfs "$BATS_TEST_TMPDIR" "$apapi" doctor estimate
-    [[ $(tr -s ' \n' ' ' <<<"$output") == *"apapi.conf $(says apapi.conf) libexec_dir $(says helpers)"* ]]
+    [[ $(tr -s ' \n' ' ' <<<"$output") == *"warning apapi.conf: $(says apapi.conf) warning libexec_dir: $(says helpers)"* ]]
     # a folder of records there delays nobody
     run -0 --separate-stderr on_nfs "$BATS_TEST_TMPDIR/acct" "$apapi" config --check
     [[ $output == "$conf: ok" && -z $stderr ]]

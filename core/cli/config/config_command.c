@@ -3,13 +3,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
 
 #include "apapi/interval.h"
+#include "apapi/live.h"
 #include "apapi/session.h"
 #include "base/array.h"
 #include "base/clock.h"
@@ -26,7 +30,7 @@
 
 static const struct section_check {
     const char *section, *key, *help;
-    enum { WATTS, TEXT, WORD, SECONDS, LIBRARY, SECRET, RATE, BUDGET, BUDGET_ACTION } form;
+    enum { WATTS, TEXT, PATH, WORD, SECONDS, LIBRARY, SECRET, RATE, BUDGET, BUDGET_ACTION } form;
     const char *words; /* separated by ", " */
     unsigned min, max;
 } checks[] = {
@@ -76,6 +80,10 @@ static int check_value(const struct section_check *check, const char *value,
         return strlen(value) <= check->max
                    ? 0
                    : apapi_fail(err, EINVAL, "longer than %u characters", check->max);
+    case PATH:
+        return *value == '/' || strcmp(value, CONFIG_OFF) == 0
+                   ? 0
+                   : apapi_fail(err, EINVAL, "no absolute path");
     case WORD:
         return *value && text_names_have(check->words, value)
                    ? 0
@@ -171,16 +179,78 @@ static void check_components(const struct config *config, const struct config_si
     }
 }
 
+/* Live pages on a disk would outlive the machine's counters. */
+static int memory_check(const char *path, struct apapi_error *err)
+{
+    int above = (int)(strrchr(path, '/') - path);
+    char folder[PATH_MAX];
+    struct statfs status;
+
+    snprintf(folder, sizeof folder, "%.*s/", above, path);
+    return (statfs(path, &status) && statfs(folder, &status)) || status.f_type == TMPFS_MAGIC
+               ? 0
+               : apapi_fail(err, EMEDIUMTYPE, "%.150s: not on a memory file system (tmpfs)", path);
+}
+
+/* A folder that root must be able to write to, and the loss if it is not; "off" is "". */
 static void check_folder(const struct config *config, const char *key, const char *path,
                          const struct config_sink *sink)
 {
+    bool live = path == config->live_dir;
     char text[sizeof((struct apapi_error *)0)->text + 64];
     struct apapi_error err;
 
-    if (config_folder_check(path, &err)) {
-        snprintf(text, sizeof text, "no records can be written on this machine: %s", err.text);
+    if (*path && (config_folder_check(path, &err) || (live && memory_check(path, &err)))) {
+        snprintf(text, sizeof text, "no %s can be written on this machine: %s",
+                 live ? "live pages" : "records", err.text);
         complain_of(config, key, text, sink);
     }
+}
+
+/* Without the programs that the plugin starts, no step is measured. */
+static bool check_programs(const struct config *config, const struct config_sink *sink)
+{
+    static const char *const programs[] = {"apapi-sampler", "apapi-collect"};
+    char path[PATH_MAX], text[PATH_MAX + 100];
+
+    for (size_t i = 0; i < COUNT_OF(programs); i++) {
+        snprintf(path, sizeof path, "%.*s/%s", PATH_MAX - 20, config->libexec_dir, programs[i]);
+        if (access(path, X_OK)) {
+            snprintf(text, sizeof text, "no step can be measured on this machine: %s: %s", path,
+                     strerror(errno));
+            complain_of(config, "libexec_dir", text, sink);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool config_check(const struct config *config, const struct config_sink *mistakes,
+                  const struct config_sink *warnings)
+{
+    bool enabled = config_enabled_anywhere(config), measures = check_programs(config, mistakes);
+    struct apapi_error reason;
+    const char *key;
+
+    check_components(config, mistakes);
+    check_folder(config, "acct_dir", config->acct_dir, mistakes);
+    check_folder(config, "spool_dir", config->spool_dir, mistakes);
+    check_folder(config, "user_records", config->user_records, mistakes);
+    if (strcmp(config->live_dir, APAPI_LIVE_DIR) != 0) { /* that is none in containers only */
+        check_folder(config, "live_dir", config->live_dir, mistakes);
+    }
+    for (size_t i = 0; i < config->setting_count; i++) {
+        check_setting(config, &config->settings[i], mistakes);
+    }
+    check_pairs(config, mistakes);
+    if (!enabled) {
+        complain_of(config, "enabled", "no step is measured", warnings);
+    }
+    for (size_t i = 0;
+         config_network_find(config_path(), config->libexec_dir, &i, &key, &reason);) {
+        config_complain(warnings, "%s: %s", key, reason.text);
+    }
+    return enabled && measures;
 }
 
 /* --- the command ---------------------------------------------------------------------------- */
@@ -200,6 +270,12 @@ static void print_problem(const char *text, void *context)
 
     puts(text);
     ++*problems;
+}
+
+static void print_warning(const char *text, void *context)
+{
+    (void)context;
+    fprintf(stderr, "apapi config: warning: %s\n", text);
 }
 
 static void print_value(const char *key, const char *value)
@@ -255,22 +331,8 @@ static int config_show(const char *path, bool check)
         printf(result ? "# %s: there is no such file: these are the defaults\n" : "# %s\n", path);
         print_values(&config);
     }
-    if (check) {
-        struct apapi_error reason;
-        const char *key;
-
-        check_components(&config, &sink);
-        check_folder(&config, "acct_dir", config.acct_dir, &sink);
-        check_folder(&config, "spool_dir", config.spool_dir, &sink);
-        for (size_t i = 0; i < config.setting_count; i++) {
-            check_setting(&config, &config.settings[i], &sink);
-        }
-        check_pairs(&config, &sink);
-        /* These are no mistakes in the file. */
-        for (size_t i = 0;
-             config_network_find(config_path(), config.libexec_dir, &i, &key, &reason);) {
-            fprintf(stderr, "apapi config: warning: %s: %s\n", key, reason.text);
-        }
+    if (check) { /* warnings are of no mistakes in the file */
+        config_check(&config, &sink, &(const struct config_sink){.complain = print_warning});
     }
     if (check && problems == 0) {
         printf("%s: ok\n", path);

@@ -619,39 +619,51 @@ static void put_list(const struct diagnosis *diagnosis, const char *lead, size_t
     }
 }
 
-static void put_setting(bool *begun, const char *key, const char *before, const char *text)
+static void put_site_line(bool *begun, const char *lead, const char *text)
 {
     fputs(*begun ? "" : "\nwhat apapi.conf says:\n", stdout);
     *begun = true;
-    put_line(2, key, "%s%s", before, text);
+    put_line(2, lead, "%s", text);
 }
 
-/* Mistakes in apapi.conf; root also gets the folders, as only root reads all of that file. */
+static void put_mistake(const char *text, void *begun)
+{
+    put_site_line(begun, "mistake", text);
+}
+
+static void put_warning(const char *text, void *begun)
+{
+    put_site_line(begun, "warning", text);
+}
+
+/* As `apapi config --check`; root also gets the folders, as only root reads all of that file. */
 static void put_site(bool root)
 {
-    struct config config;
-    struct apapi_error reason;
     bool begun = false;
-    const char *key;
+    const struct config_sink mistakes = {put_mistake, &begun}, warnings = {put_warning, &begun};
+    struct config config;
 
     config_defaults(&config);
-    config_read(&config, config_path(), NULL);
-    for (int i = 0; i < 2; i++) {
-        const char *path = i == 0 ? config.acct_dir : config.spool_dir;
-        bool wrong = config_folder_check(path, &reason) != 0;
-
-        if (wrong || root) {
-            put_setting(&begun, i == 0 ? "acct_dir" : "spool_dir",
-                        wrong ? "no records can be written: " : "", wrong ? reason.text : path);
-        }
+    config_read(&config, config_path(), &mistakes);
+    if (root) {
+        put_site_line(&begun, "acct_dir", config.acct_dir);
+        put_site_line(&begun, "spool_dir", config.spool_dir);
     }
-    if (*config.components && apapi_components_check(config.components, &reason)) {
-        put_setting(&begun, "default", "", reason.text);
-    }
-    for (size_t i = 0; config_network_find(config_path(), config.libexec_dir, &i, &key, &reason);) {
-        put_setting(&begun, key, "", reason.text);
-    }
+    config_check(&config, &mistakes, &warnings);
     config_clear(&config);
+}
+
+static bool site_measures(void)
+{
+    const struct config_sink silent = {.complain = NULL};
+    struct config config;
+    bool measures;
+
+    config_defaults(&config);
+    config_read(&config, config_path(), &silent);
+    measures = config_check(&config, &silent, &silent);
+    config_clear(&config);
+    return measures;
 }
 
 static void print_text(struct diagnosis *diagnosis)
@@ -669,7 +681,11 @@ static void print_text(struct diagnosis *diagnosis)
     if (machine->uid != 0) {
         put_list(diagnosis, "you, with atime -c", offsetof(struct examined, me));
     }
-    put_list(diagnosis, "root, srun --apapi=", offsetof(struct examined, root));
+    if (site_measures()) {
+        put_list(diagnosis, "root, srun --apapi=", offsetof(struct examined, root));
+    } else {
+        put_line(2, "root, srun --apapi=", "nothing, see below");
+    }
     /* Not known in a user namespace, where this process cannot become another user. */
     if (machine->uid == 0 && known) {
         put_list(diagnosis, "ordinary users, atime", offsetof(struct examined, ordinary));
