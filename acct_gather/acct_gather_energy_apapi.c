@@ -286,34 +286,36 @@ static void tell_node(acct_gather_energy_t *told)
     told->previous_consumed_energy = told->consumed_energy;
 }
 
-/* A step's: Slurm adds up what the calls with its sums have added to them. */
+/*
+ * A step's, the same for each task: slurmstepd asks about one of those that run, and takes what it
+ * was told of the last one to end for the step's.
+ */
 static void tell_step(acct_gather_energy_t *told)
 {
     struct node_energy energy;
 
-    if (!apapi_read(&energy)) {
-        if (!apapi.tally.begun) {
-            told->consumed_energy = NO_VAL64;
-            told->current_watts = NO_VAL;
-        }
+    if (apapi_read(&energy)) {
+        tally_add(&apapi.tally, energy.energy_j);
+        tell_power(told, &energy);
+    }
+    if (!apapi.tally.begun) {
+        told->consumed_energy = NO_VAL64;
+        told->current_watts = NO_VAL;
         return;
     }
-    if (told->consumed_energy == NO_VAL64) {
-        told->consumed_energy = 0;
-    }
-    told->consumed_energy += tally_add(&apapi.tally, energy.energy_j);
+    told->consumed_energy = tally_sum(&apapi.tally);
     told->base_consumed_energy = (uint64_t)apapi.tally.begin_j;
     told->previous_consumed_energy = (uint64_t)apapi.tally.latest_j;
-    tell_power(told, &energy);
 }
 
-static void tell(acct_gather_energy_t *told)
+static void tell(void)
 {
+    apapi_prepare();
     if (apapi.role == ROLE_SLURMD) {
         keeper_start(&apapi.settings);
-        tell_node(told);
+        tell_node(&apapi.latest);
     } else if (apapi.role == ROLE_STEP) {
-        tell_step(told);
+        tell_step(&apapi.latest);
     }
 }
 
@@ -333,24 +335,18 @@ int fini(void)
 
 int acct_gather_energy_p_update_node_energy(void)
 {
-    apapi_prepare();
-    tell(&apapi.latest);
+    tell();
     return SLURM_SUCCESS;
 }
 
 int acct_gather_energy_p_get_data(enum acct_energy_type type, void *data)
 {
-    apapi_prepare();
     switch (type) {
     case ENERGY_DATA_JOULES_TASK:
     case ENERGY_DATA_NODE_ENERGY_UP:
-        tell(data);
-        return SLURM_SUCCESS;
     case ENERGY_DATA_STRUCT:
     case ENERGY_DATA_NODE_ENERGY:
-        if (apapi.role == ROLE_SLURMD) {
-            tell(&apapi.latest);
-        }
+        tell();
         memcpy(data, &apapi.latest, sizeof apapi.latest);
         return SLURM_SUCCESS;
     case ENERGY_DATA_LAST_POLL:
@@ -372,7 +368,7 @@ int acct_gather_energy_p_set_data(enum acct_energy_type type, void *data)
     (void)data;
     apapi_prepare();
     if (type == ENERGY_DATA_PROFILE) {
-        tell(&apapi.latest);
+        tell();
     }
     return SLURM_SUCCESS;
 }

@@ -35,8 +35,9 @@ move() {
 }
 
 # From here on both nodes' figures have all that the meters have counted, and a power of nearly 0 W, so that what a step is
-# told is final: the first reading is one that began after all before, between it and the second one there are 4 mJ at most.
+# told is final: the second reading is one that began after all before, between it and the third one there are 4 mJ at most.
 settle() {
+    move
     move
     move
 }
@@ -52,21 +53,35 @@ told() { # PROGRAM STEP LEAST MOST
     [[ -n $energy ]] && ((energy >= $3 && energy <= $4))
 }
 
-# A step that begins and ends while the meters stand still, on both nodes, and draws 400 J.
+one_task_is_on() { [[ $(cluster on "$1" pgrep -c -u alice -x sh) -eq 1 ]]; } # NODE
+
+# A step that begins and ends while the meters stand still, on both nodes, and draws 400 J. The second task of each node,
+# about which slurmstepd asks first, ends after the half.
 draw_400_j() {
     settle
-    begin_held_step : -N2
+    begin_held_step "test \$SLURM_LOCALID != 0 || while test ! -e $energy/\$SLURM_JOB_ID; do sleep 0.1; done" -N2 --ntasks-per-node=2
     eventually runs_on n1 sh
     eventually runs_on n2 sh
     job=$(cluster run squeue -h -u alice -o %i)
-    let_pass 100000
+    let_pass 50000
     settle
+    eventually told sstat "$job.0" 199 201
+    release
+    eventually one_task_is_on n1
+    eventually one_task_is_on n2
+    let_pass 50000
+    settle
+}
+
+end_draw() {
+    touch "$energy/$job"
+    end_step
 }
 
 @test "400 J of truth are 400 J in sacct, and in sstat while the step runs" {
     draw_400_j
     eventually told sstat "$job.0" 399 401
-    end_held_step
+    end_draw
     [[ $status -eq 0 ]]
     eventually told sacct "$job.0" 399 401
     eventually told sacct "$job" 399 401
@@ -84,7 +99,7 @@ has_begun_in_ledger() { # JOB
     until [[ ${start:-} == "$(this_hour)" ]]; do # sreport knows an hour whose jobs slurmdbd has added up
         start=$(this_hour)
         draw_400_j
-        end_held_step
+        end_draw
         eventually told sacct "$job" 399 401
         eventually has_begun_in_ledger "$job"
     done
