@@ -220,6 +220,7 @@ check_equals() { # IN FAVOUR OF THE FIRST, ONE LINE EACH
     [[ $(sqlite3 db "select timeline from timelines") == '{"bin_s":10,'* ]]
 }
 
+# shellcheck disable=SC1003 # backslashes of JSON
 check_hostile() {
     { record 7 "0'); drop table records; --" n1 10 20 '"user":"x'"'"'; \ud83d\ude00",'
       record 7 a n1 10; record 7 A n1 10; record 7 'a ' n1 10

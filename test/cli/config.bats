@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # apapi config, and what the programs take from apapi.conf.
 
+# shellcheck disable=SC2030,SC2031 # each test has its own configuration
 load atime_common
 
 put() { # TEXT
