@@ -180,8 +180,12 @@ static inline struct limit_site limit_site_of(const struct config *config)
                                config_section_value(config, "budget", "budget_action"), "", ""};
 }
 
-/** Check a list of amounts, or of actions. 0; -1 with errno EINVAL, `err` names the word. */
-int limit_site_check(const char *list, bool actions, struct apapi_error *err);
+/**
+ * Check a list of amounts, or of actions.
+ * @param max  a list of which no amount may be exceeded; NULL: none
+ * @return 0; -1 with errno EINVAL, `err` names the word
+ */
+int limit_site_check(const char *list, bool actions, const char *max, struct apapi_error *err);
 
 /** @return whether a list depends on partition or QOS. */
 bool limit_site_varies(const struct limit_site *site);

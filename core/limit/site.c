@@ -36,29 +36,6 @@ static int site_take(const char **rest, struct site_word *word)
     return 0;
 }
 
-int limit_site_check(const char *list, bool actions, struct apapi_error *err)
-{
-    struct site_word word = {.name = ""};
-    struct limit value;
-
-    for (size_t count = 0; list; count++) {
-        if (site_take(&list, &word)) {
-            return apapi_fail(err, EINVAL, "a word of more than %zu bytes", sizeof word.text - 1);
-        }
-        if (count > 0 && *word.name == '\0') {
-            return apapi_fail(
-                err, EINVAL, "'%.40s': the name of a partition or qos=NAME is missing", word.value);
-        }
-        if (limit_parse_site(word.value, actions, &value, err)) {
-            if (err) { /* the caller names the line */
-                err->text[strcspn(err->text, "\n")] = '\0';
-            }
-            return -1;
-        }
-    }
-    return 0;
-}
-
 bool limit_site_varies(const struct limit_site *site)
 {
     return (site->max && strchr(site->max, ':')) ||
@@ -107,6 +84,52 @@ static void site_apply(const struct limit_site *site, const char *list, bool act
         any = true;
         named |= names;
     }
+}
+
+/* @return whether a word before this one, after which the list goes on at `rest`, has its name. */
+static bool site_is_double(const char *list, const char *rest, const struct site_word *word)
+{
+    struct site_word before;
+
+    while (site_take(&list, &before) == 0 && list != rest) {
+        if (before.qos == word->qos && strcmp(before.name, word->name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int limit_site_check(const char *list, bool actions, const char *max, struct apapi_error *err)
+{
+    struct site_word word;
+
+    for (const char *rest = list; rest;) {
+        struct limit_site place = {.partition = "", .qos = ""};
+        struct limit value, most = {.amount = INFINITY};
+        bool first = rest == list;
+
+        if (site_take(&rest, &word)) {
+            return apapi_fail(err, EINVAL, "a word of more than %zu bytes", sizeof word.text - 1);
+        }
+        if (first != (*word.name == '\0') || site_is_double(list, rest, &word)) {
+            return apapi_fail(err, EINVAL,
+                              "'%.40s': the first word is for all, each of the others for "
+                              "another partition or QOS",
+                              word.value);
+        }
+        if (limit_parse_site(word.value, actions, &value, err)) {
+            if (err) { /* the caller names the line */
+                err->text[strcspn(err->text, "\n")] = '\0';
+            }
+            return -1;
+        }
+        *(word.qos ? &place.qos : &place.partition) = word.name;
+        site_apply(&place, max, false, &most);
+        if (isfinite(value.amount) && value.amount > most.amount) {
+            return apapi_fail(err, EINVAL, "'%.40s' is more than max_budget permits", word.value);
+        }
+    }
+    return 0;
 }
 
 void limit_list_add_site(struct limit_list *list, enum limit_scope scope,

@@ -22,7 +22,7 @@ static void fuzz_site(const char *text)
     const struct limit_site site = {text, text, text, "debug", "long"};
     static struct limit_list list;
 
-    if (limit_site_check(text, false, NULL) == 0) {
+    if (limit_site_check(text, false, NULL, NULL) == 0) {
         REQUIRE(limit_site_most_j(&site) > 0);
         list.count = 0;
         limit_list_add_site(&list, LIMIT_STEP, &site);
@@ -30,7 +30,7 @@ static void fuzz_site(const char *text)
             REQUIRE(list.limits[i].amount > 0 && list.limits[i].amount <= limit_site_most_j(&site));
         }
     }
-    limit_site_check(text, true, NULL);
+    limit_site_check(text, true, NULL, NULL);
 }
 
 static void fuzz(char *text, size_t size)

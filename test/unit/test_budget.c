@@ -119,20 +119,24 @@ TEST(limits_of_a_site)
 
 TEST(bad_limits)
 {
-    static const char *const amounts[] = {"",           "many",       "5W",          "5kJ,6kJ",
-                                          "5kJ,debug:", "debug:many", "5kJ,,big:6kJ"};
+    static const char *const amounts[] = {
+        "",           "many",         "5W",     "5kJ,6kJ",    "5kJ,debug:",
+        "debug:many", "5kJ,,big:6kJ", "10J:5J", "debug:1kWh", "9J,a:2J,qos=b:1J,a:3J"};
     static const char *const actions[] = {"", "kill", "signal=USR3", "term,log", "term,debug:"};
     struct apapi_error err;
 
     for (size_t i = 0; i < COUNT_OF(amounts); i++) {
-        assert_int_equal(limit_site_check(amounts[i], false, &err), -1);
+        assert_int_equal(limit_site_check(amounts[i], false, NULL, &err), -1);
         assert_null(strchr(err.text, '\n'));
     }
     for (size_t i = 0; i < COUNT_OF(actions); i++) {
-        assert_int_equal(limit_site_check(actions[i], true, &err), -1);
+        assert_int_equal(limit_site_check(actions[i], true, NULL, &err), -1);
     }
-    assert_int_equal(limit_site_check("20kWh, debug:1kWh,qos=long:none", false, &err), 0);
-    assert_int_equal(limit_site_check("log,debug:signal=USR1", true, &err), 0);
+    assert_int_equal(limit_site_check("20kWh, debug:1kWh,qos=long:none", false, NULL, &err), 0);
+    assert_int_equal(limit_site_check("log,debug:signal=USR1", true, NULL, &err), 0);
+    assert_int_equal(limit_site_check("5J,debug:2J,x:none", false, "5J,debug:2J", &err), 0);
+    assert_int_equal(limit_site_check("5J,qos=x:8J", false, "6J,x:9J", &err), -1);
+    assert_int_equal(limit_site_check("5J,x:8J", false, "6J,x:9J", &err), 0);
 }
 
 /* --- the sum of steps and nodes --------------------------------------------------------------- */

@@ -63,7 +63,7 @@ static int check_secret(const char *value, struct apapi_error *err)
 }
 
 static int check_value(const struct section_check *check, const char *value,
-                       struct apapi_error *err)
+                       const struct config *config, struct apapi_error *err)
 {
     struct real_number number = {-1, ""};
     struct stat file;
@@ -108,7 +108,9 @@ static int check_value(const struct section_check *check, const char *value,
     case BUDGET_ACTION:
         break;
     }
-    return limit_site_check(value, check->form == BUDGET_ACTION, err);
+    return limit_site_check(
+        value, check->form == BUDGET_ACTION,
+        strcmp(check->key, "default_budget") == 0 ? limit_site_of(config).max : NULL, err);
 }
 
 static void check_setting(const struct config *config, const struct config_setting *setting,
@@ -119,7 +121,7 @@ static void check_setting(const struct config *config, const struct config_setti
     for (size_t i = 0; i < COUNT_OF(checks); i++) {
         if (strcmp(checks[i].section, setting->section) == 0 &&
             strcmp(checks[i].key, setting->key) == 0 &&
-            check_value(&checks[i], setting->value, &err)) {
+            check_value(&checks[i], setting->value, config, &err)) {
             config_complain(sink, "%.200s:%zu: [%s]: '%s = %.60s': %.200s; %s takes: %s",
                             config->path, setting->line, setting->section, setting->key,
                             setting->value, err.text, setting->key, checks[i].help);
