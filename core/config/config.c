@@ -800,16 +800,24 @@ static const char *word_path(const char *word)
 void config_set_word(struct config *config, const char *word, const struct config_sink *sink)
 {
     size_t length = strcspn(word, "=");
-    const struct config_key *key = word[length] ? key_find(word, length) : NULL;
-    const struct config_origin origin = {.text = word[length] ? word + length + 1 : "",
+    const struct config_key *key = key_find(word, length);
+    const struct config_origin origin = {.text = word + length + (word[length] != '\0'),
                                          .word = true};
     struct apapi_error err;
 
     if (word_path(word)) {
         return;
     }
-    if (!key) {
+    if (length == 0 || word[length] == '\0') {
+        config_complain(sink, PLUGSTACK ": '%.100s': arguments are key=value, without blanks",
+                        word);
+    } else if (!key) {
         complain_unknown(sink, PLUGSTACK ": unknown argument", word, "");
+    } else if (key->offset == offsetof(struct config, prometheus_dir)) {
+        config_complain(sink, PLUGSTACK ": '%.100s' has no effect: it belongs in apapi.conf", word);
+    } else if (config->origins[key - config_keys].word) {
+        config_complain(sink, PLUGSTACK ": '%.100s' has no effect: %s is already set", word,
+                        key->name);
     } else if (key_set(config, key, &origin, &err)) {
         config_complain(sink, PLUGSTACK ": '%.100s' has no effect: %s; %s= takes: %s", word,
                         err.text, key->name, key->help);
@@ -820,16 +828,14 @@ void config_load(struct config *config, int count, char *const words[],
                  const struct config_sink *sink)
 {
     const char *path = config_site_path();
-    bool named = false;
 
     for (int i = 0; i < count; i++) {
         const char *other = word_path(words[i]);
 
         path = other ? other : path;
-        named = named || other;
     }
     config_defaults(config);
-    if (config_read(config, path, sink) && errno == ENOENT && named) {
+    if (config_read(config, path, sink) && errno == ENOENT && path != config_site_path()) {
         config_complain(sink, PLUGSTACK ": 'config=%.200s': there is no such file", path);
     }
     for (int i = 0; i < count; i++) {

@@ -42,8 +42,11 @@ start_cgroup_cluster() { # [LINES OF slurm.conf]
 # begins late; tests of these times, and of nodes that never answer, set their own. $plugstack_words: what a
 # file adds to each line.
 plugstack_line() { # WORDS...
-    echo "optional $plugin acct_dir=$APAPI_ACCT_DIR spool_dir=$APAPI_SPOOL_DIR start_timeout=1m stop_timeout=1m" \
-        "${plugstack_words:-} $*"
+    local words="${plugstack_words:-} $*" word
+    for word in "acct_dir=$APAPI_ACCT_DIR" "spool_dir=$APAPI_SPOOL_DIR" start_timeout=1m stop_timeout=1m; do
+        [[ " $words" == *" ${word%%=*}="* ]] || words+=" $word"
+    done
+    echo "optional $plugin $words"
 }
 
 # For the steps from now on.

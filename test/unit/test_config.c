@@ -316,15 +316,24 @@ TEST(an_unknown_word_is_named_with_what_is_valid)
 {
     static const struct {
         const char *word, *hint;
-    } cases[] = {{"defaults=rapl", "'default'"},
-                 {"default", "'default'"},
-                 {"=", "libexec_dir"},
-                 {"", "libexec_dir"},
-                 {"rapl", "min_interval"}};
+    } cases[] = {{"defaults=rapl", "'default'"},     {"default", "key=value, without blanks"},
+                 {"=", "key=value, without blanks"}, {"=rapl", "key=value, without blanks"},
+                 {"", "key=value, without blanks"},  {"prometheus_dir=/x", "apapi.conf"},
+                 {"rappl=1", "min_interval"}};
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         assert_refused(cases[i].word, cases[i].hint);
     }
+}
+
+TEST(the_second_word_of_a_key_has_no_effect)
+{
+    struct config config = load("default=rapl");
+
+    config_set_word(&config, "default=off", &sink);
+    assert_string_equal(config.components, "rapl");
+    assert_contains(complaints[0], "'default=off' has no effect: default is already set");
+    config_clear(&config);
 }
 
 TEST(cpus)
