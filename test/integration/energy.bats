@@ -59,29 +59,26 @@ one_task_is_on() { [[ $(cluster on "$1" pgrep -c -u alice -x sh) -eq 1 ]]; } # N
 # about which slurmstepd asks first, ends after the half.
 draw_400_j() {
     settle
-    begin_held_step "test \$SLURM_LOCALID != 0 || while test ! -e $energy/\$SLURM_JOB_ID; do sleep 0.1; done" -N2 --ntasks-per-node=2
+    hold
+    begin_step -N2 --ntasks-per-node=2 \
+        sh -c "until test -e $over || test \$SLURM_LOCALID = 1 -a -e $energy/\$SLURM_JOB_ID; do sleep 0.1; done"
     eventually runs_on n1 sh
     eventually runs_on n2 sh
     job=$(cluster run squeue -h -u alice -o %i)
     let_pass 50000
     settle
     eventually told sstat "$job.0" 199 201
-    release
+    touch "$energy/$job"
     eventually one_task_is_on n1
     eventually one_task_is_on n2
     let_pass 50000
     settle
 }
 
-end_draw() {
-    touch "$energy/$job"
-    end_step
-}
-
 @test "400 J of truth are 400 J in sacct, and in sstat while the step runs" {
     draw_400_j
     eventually told sstat "$job.0" 399 401
-    end_draw
+    end_held_step
     [[ $status -eq 0 ]]
     eventually told sacct "$job.0" 399 401
     eventually told sacct "$job" 399 401
@@ -99,7 +96,7 @@ has_begun_in_ledger() { # JOB
     until [[ ${start:-} == "$(this_hour)" ]]; do # sreport knows an hour whose jobs slurmdbd has added up
         start=$(this_hour)
         draw_400_j
-        end_draw
+        end_held_step
         eventually told sacct "$job" 399 401
         eventually has_begun_in_ledger "$job"
     done
