@@ -45,10 +45,11 @@ static void idle_evaluate(struct node_idle *idle)
     idle->cores = isnan(idle->cores) ? 0 : idle->cores;
 }
 
-int node_idle_path(char path[PATH_MAX], const char *spool_dir, const char *node)
+int node_spool_path(char path[PATH_MAX], const char *spool_dir, const char *node,
+                    const char *suffix)
 {
     return folder_check_name(node) || !*spool_dir ||
-                   snprintf(path, PATH_MAX, "%s/%s.idle", spool_dir, node) >= PATH_MAX
+                   snprintf(path, PATH_MAX, "%s/%s%s", spool_dir, node, suffix) >= PATH_MAX
                ? -1
                : 0;
 }
@@ -106,7 +107,7 @@ void node_idle_load(struct node_idle *idle, const char *spool_dir, const char *n
     struct idle_kept *kept = &idle->kept;
     char path[PATH_MAX];
     struct real_number number;
-    FILE *stream = node_idle_path(path, spool_dir, node) == 0 ? fopen(path, "re") : NULL;
+    FILE *stream = node_spool_path(path, spool_dir, node, ".idle") == 0 ? fopen(path, "re") : NULL;
 
     memset(idle, 0, sizeof *idle);
     if (!stream || fread(kept, sizeof *kept, 1, stream) != 1 || kept->size != sizeof *kept ||
@@ -130,7 +131,7 @@ int node_idle_save(const struct idle_kept *kept, const char *spool_dir, const ch
 {
     char path[PATH_MAX];
 
-    return node_idle_path(path, spool_dir, node)
+    return node_spool_path(path, spool_dir, node, ".idle")
                ? apapi_fail(err, EINVAL, "idle power: no place for it in spool_dir")
                : replace_file(path, 0600, (const char *)kept, sizeof *kept, err);
 }

@@ -43,8 +43,9 @@ struct node_idle {
     double spent_s[APAPI_DOMAINS]; /* CPU time since the meter moved; NaN: not known */
 };
 
-/** Where it is saved. @return 0; -1: nowhere. */
-int node_idle_path(char path[PATH_MAX], const char *spool_dir, const char *node);
+/** The path of a file of the node sampler. @return 0; -1: nowhere. */
+int node_spool_path(char path[PATH_MAX], const char *spool_dir, const char *node,
+                    const char *suffix);
 
 /**
  * Read what was saved; nothing is known if that cannot be read.

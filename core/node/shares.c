@@ -18,6 +18,7 @@
 #include "base/files.h"
 #include "base/shared_page.h"
 #include "config/config.h"
+#include "config/installed.h"
 #include "config/slurm_conf.h"
 #include "node/idle.h"
 #include "node/readings.h"
@@ -35,19 +36,25 @@ _Static_assert(SHARE_GPUS_MAX == NODE_GPUS, "each GPU of a reading is divided");
 #define HOUR_NS (NS_PER_S * 3600)
 #define DAY_NS (NS_PER_S * 24 * 3600)
 #define CLOSE_S 2
+#define HOUR_SUFFIX ".hour"
+#define HOUR_MAX 65536 /* bytes of its line */
 
 /*
  * The node's own record: a line for each hour in <acct_dir>/<day>/<node>.hours. A sampler that
- * begins or ends within an hour writes the line of its part.
+ * begins or ends within an hour writes the line of its part. Each checkpoint saves the present line
+ * in <spool_dir>/<node>.hour, which the next sampler writes if this one is killed.
  */
 struct hours {
     char cluster[64];
     int64_t before_ns; /* the end of the last sampler's line since 1970 [ns]; 0: not known, or it
                           was used */
+    uint64_t saved_ns; /* the last checkpoint */
     bool begun;        /* `hour` is the current one */
     struct hour hour;
     /* Of the thread that writes a line and `kept`, while there is one. */
     bool writing;
+    bool ended;  /* the line is for `acct_dir` */
+    bool warned; /* the log says that a checkpoint could not be written */
     pthread_t thread;
     char *line;
     int64_t line_ns; /* determines the day */
@@ -152,13 +159,25 @@ static void *hours_write(void *context)
     const struct node_shares_settings *settings = &shares->settings;
     const struct config *config = settings->config;
     struct hours *hours = &shares->hours;
-    struct apapi_error err = {"out of memory"};
+    struct apapi_error err = {"spool_dir: no place for the present hour"};
+    char path[PATH_MAX];
+    int result = 0;
 
-    if (*config->acct_dir && apapi_store_append_hour(config->acct_dir, settings->node,
-                                                     hours->line_ns, hours->line, &err)) {
-        hours->problem = err;
+    config_folder_make_above(config->spool_dir);
+    folder_close(folder_open(config->spool_dir, &err));
+    if (node_spool_path(path, config->spool_dir, settings->node, HOUR_SUFFIX)) {
+        *path = '\0';
     }
-    if (node_idle_save(&hours->kept, config->spool_dir, settings->node, &err)) {
+    if (!hours->ended) {
+        result = replace_file(path, 0600, hours->line, strlen(hours->line), &err);
+    } else if (*config->acct_dir) {
+        result = apapi_store_append_hour(config->acct_dir, settings->node, hours->line_ns,
+                                         hours->line, &err);
+    }
+    if (hours->ended && result == 0) {
+        unlink(path);
+    }
+    if (result || node_idle_save(&hours->kept, config->spool_dir, settings->node, &err)) {
         hours->problem = err;
     }
     return NULL;
@@ -175,39 +194,96 @@ static bool hours_finish(struct node_shares *shares)
     if (pthread_tryjoin_np(hours->thread, NULL)) {
         return false;
     }
-    if (*hours->problem.text) {
+    if (*hours->problem.text && (hours->ended || !hours->warned)) {
         shares->settings.say(LOG_WARNING, "the record of node %s: %s", shares->settings.node,
                              hours->problem.text);
+        hours->warned = true;
     }
     free(hours->line);
     hours->writing = false;
     return true;
 }
 
-static void hours_start(struct node_shares *shares)
+/* Wait 2 s at most for a slow file system. */
+static bool hours_wait(struct node_shares *shares)
+{
+    const struct timespec pause = {.tv_nsec = NS_PER_S / 100};
+
+    for (int i = 0; i < CLOSE_S * 100 && !hours_finish(shares); i++) {
+        nanosleep(&pause, NULL);
+    }
+    return !shares->hours.writing;
+}
+
+/* @param line  ownership is taken; NULL: out of memory */
+static void hours_start(struct node_shares *shares, char *line, int64_t line_ns, bool ended)
 {
     const struct node_shares_settings *settings = &shares->settings;
     struct hours *hours = &shares->hours;
 
-    if (!hours_finish(shares)) {
-        settings->say(LOG_WARNING,
-                      "the record of node %s: an hour is lost, as the one before is still being "
-                      "written",
-                      settings->node);
-        return;
-    }
-    hours->line = hour_encode(&hours->hour);
-    hours->line_ns = hours->hour.start_ns;
+    hours->line = line;
+    hours->line_ns = line_ns;
+    hours->ended = ended;
     hours->problem.text[0] = '\0';
     hours->kept = shares->idle.kept;
     if (settings->readings) {
         node_readings_keep(settings->readings, hours->kept.peaks);
     }
-    hours->writing = hours->line && pthread_create(&hours->thread, NULL, hours_write, shares) == 0;
+    hours->writing = line && pthread_create(&hours->thread, NULL, hours_write, shares) == 0;
     if (!hours->writing) {
         settings->say(LOG_WARNING, "the record of node %s: no memory for an hour", settings->node);
-        free(hours->line);
+        free(line);
     }
+}
+
+static void hours_end(struct node_shares *shares)
+{
+    const struct hour *hour = &shares->hours.hour;
+
+    if (hours_wait(shares)) {
+        hours_start(shares, hour_encode(hour), hour->start_ns, true);
+    } else {
+        shares->settings.say(LOG_WARNING,
+                             "the record of node %s: an hour is lost, as the one before is still "
+                             "being written",
+                             shares->settings.node);
+    }
+    shares->hours.begun = false;
+}
+
+/* Save the present hour, not more often than steps save their records. */
+static void hours_checkpoint(struct node_shares *shares)
+{
+    uint64_t pause_ns = shares->settings.config->checkpoint_ns, now_ns = shares->reading->end_ns;
+    struct hours *hours = &shares->hours;
+
+    if (pause_ns > 0 && now_ns - hours->saved_ns >= pause_ns && hours_finish(shares)) {
+        hours->saved_ns = now_ns;
+        hours_start(shares, hour_encode(&hours->hour), hours->hour.start_ns, false);
+    }
+}
+
+/* Write the line of a sampler that was killed. */
+static void hours_recover(struct node_shares *shares)
+{
+    const struct node_shares_settings *settings = &shares->settings;
+    struct tree tree = {.nodes = NULL};
+    struct apapi_error err;
+    struct stat status;
+    struct hour hour;
+    char path[PATH_MAX], *line;
+    size_t size;
+
+    if (node_spool_path(path, settings->config->spool_dir, settings->node, HOUR_SUFFIX)) {
+        return;
+    }
+    line = text_file_read(path, HOUR_MAX, &size, &status);
+    if (line && hour_decode(&tree, line, size, &hour, &err) == 1) {
+        hours_start(shares, line, hour.start_ns, true);
+    } else {
+        free(line);
+    }
+    tree_free(&tree);
 }
 
 static void hours_open(struct node_shares *shares)
@@ -217,11 +293,12 @@ static void hours_open(struct node_shares *shares)
     char path[PATH_MAX];
     struct stat status;
 
-    if (node_idle_path(path, settings->config->spool_dir, settings->node) == 0 &&
+    if (node_spool_path(path, settings->config->spool_dir, settings->node, ".idle") == 0 &&
         stat(path, &status) == 0) { /* idle power was saved with the last line */
         hours->before_ns = status.st_mtim.tv_sec * NS_PER_S + status.st_mtim.tv_nsec;
     }
     config_cluster(secure_getenv("SLURM_CONF"), hours->cluster, sizeof hours->cluster);
+    hours_recover(shares);
 }
 
 /*
@@ -238,14 +315,13 @@ static void hours_add(struct node_shares *shares, const struct share_totals *tot
     int64_t begin_ns = reading->end_unix_ns - (int64_t)(reading->end_ns - reading->begin_ns);
 
     if (hours->begun && hour->start_ns / HOUR_NS != hour_ns / HOUR_NS) {
-        hours_start(shares);
-        hours->begun = false;
+        hours_end(shares);
     }
     if (!hours->begun) {
         hours_begin(shares, hour_ns, begin_ns);
         hour->steps = shares->count - shares->begun;
     }
-    if (hours->before_ns > 0 && !reading->unseen) {
+    if (hours->before_ns > 0) {
         /* Counters do not go on over a boot: this alone is known of the time since the last line */
         int64_t day_ns = begin_ns - begin_ns % DAY_NS;
         int64_t start_ns = hours->before_ns > day_ns ? hours->before_ns : day_ns;
@@ -270,6 +346,7 @@ static void hours_add(struct node_shares *shares, const struct share_totals *tot
             fmin(hour->measured_s + seconds, (double)(hour->end_ns - hour->start_ns) / NS_PER_S);
     }
     hours_add_energy(hour, reading, totals);
+    hours_checkpoint(shares);
     hours_finish(shares);
 }
 
@@ -292,21 +369,13 @@ static void hours_owe(struct node_shares *shares)
     }
 }
 
-/*
- * Write the line of the present hour. Waits 2 s at most for a slow file system.
- * @return whether it is written: no thread uses the shares any more
- */
+/* Write the line of the present hour. @return whether no thread uses the shares any more */
 static bool hours_close(struct node_shares *shares)
 {
-    const struct timespec pause = {.tv_nsec = NS_PER_S / 100};
-
     if (shares->hours.begun) {
-        hours_start(shares);
+        hours_end(shares);
     }
-    for (int i = 0; i < CLOSE_S * 100 && !hours_finish(shares); i++) {
-        nanosleep(&pause, NULL);
-    }
-    return !shares->hours.writing;
+    return hours_wait(shares);
 }
 
 /* --- shares ----------------------------------------------------------------------------------- */

@@ -370,6 +370,37 @@ NODE(an_hour_closes)
     assert_string_equal(hour.gaps[0].reason, "sampler down");
 }
 
+/* The next sampler writes what the last checkpoint has, and the gap begins there. */
+NODE(a_killed_sampler_loses_a_checkpoint_at_most)
+{
+    char path[128], kept[128];
+    struct node_reading reading;
+
+    snprintf(path, sizeof path, "%s/spool/n1.hour", top);
+    snprintf(kept, sizeof kept, "%s/kept", top);
+    add(1, 100);
+    while (link(path, kept)) {
+        usleep(1000);
+    }
+    end_sampler();
+    assert_int_not_equal(access(path, F_OK), 0); /* it is in acct_dir */
+    drop("/acct");
+    put("/acct/empty", "");
+    assert_int_equal(rename(kept, path), 0);
+    begin_sampler();
+    end_sampler();
+    assert_near(read_hour().total.energy_j, 100);
+    drop("/acct");
+    put("/acct/empty", "");
+    begin_sampler();
+    reading = reading_of(60, 6000);
+    reading.end_unix_ns += 100 * NS_PER_S;
+    reading.unseen = true;
+    node_shares_add(shares, &reading);
+    end_sampler();
+    assert_int_equal(read_hour().gap_total, 2); /* up to the last reading, and since then */
+}
+
 /* Counters and the memory of the last sampler end with the boot; the time of its last line does
  * not. */
 static void assert_gap(int64_t saved_ns, int64_t begin_ns, const char *reason)
