@@ -567,14 +567,6 @@ static int atime_write(const struct atime *atime, struct apapi_error *err)
     return result;
 }
 
-static struct report atime_wanted(const struct options *options, char *const *program)
-{
-    return (struct report){.program = program,
-                           .runs_wanted = options->runs,
-                           .warmups = options->warmups,
-                           .verbose = options->verbose};
-}
-
 /* @return the exit status. */
 static int atime_measure(struct atime *atime)
 {
@@ -583,13 +575,16 @@ static int atime_measure(struct atime *atime)
     struct apapi_error err;
     int status = 0;
 
-    atime->reports[0] = atime_wanted(options, options->program);
-    atime->reports[1] = atime_wanted(options, options->other);
+    for (size_t i = 0; i < count; i++) {
+        atime->reports[i] = (struct report){.program = i ? options->other : options->program,
+                                            .runs_wanted = options->runs,
+                                            .warmups = options->warmups,
+                                            .verbose = options->verbose};
+    }
     if (runs_measure(atime, count, &err)) {
         status = child_start_failure(errno);
         complain(EXIT_FAILURE, err.text);
     }
-    signal(SIGPIPE, SIG_IGN); /* the program's exit status counts even if no one reads the report */
     if (atime->reports[0].count > 0 && atime_write(atime, &err)) {
         fprintf(stderr, "atime: no report: %s\n", err.text);
     }
@@ -616,6 +611,19 @@ static void atime_close_all(struct atime *atime)
     }
 }
 
+static void note_nothing(int number)
+{
+    (void)number;
+}
+
+/* Caught, not ignored: the program gets the disposition that atime had. */
+static void atime_survive(int number)
+{
+    if (signal(number, note_nothing) == SIG_IGN) {
+        signal(number, SIG_IGN);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static struct options options;
@@ -625,6 +633,9 @@ int main(int argc, char **argv)
     if (status >= 0) {
         return status;
     }
+    /* the program's exit status counts even if report and trace are not read, or have a limit */
+    atime_survive(SIGPIPE);
+    atime_survive(SIGXFSZ);
     child_note_descriptors();
     status = atime_open_all(&atime);
     if (status < 0) {

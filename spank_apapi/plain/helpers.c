@@ -248,20 +248,21 @@ static int output_loop(int fd, const char *text, uint64_t deadline_ns)
 
 int spank_apapi_output_write(int fd, const char *text, uint64_t deadline_ns)
 {
+    static const int numbers[] = {SIGPIPE, SIGXFSZ};
     const struct timespec at_once = {0};
-    sigset_t pipe_signal, before, pending;
-    bool was_pending;
+    sigset_t raised, before, pending;
     int code;
 
-    sigemptyset(&pipe_signal);
-    sigaddset(&pipe_signal, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
-    sigpending(&pending);
-    was_pending = sigismember(&pending, SIGPIPE) == 1;
-    code = output_loop(fd, text, deadline_ns);
-    if (!was_pending) {
-        while (sigtimedwait(&pipe_signal, NULL, &at_once) < 0 && errno == EINTR) {
+    sigemptyset(&raised);
+    sigpending(&pending); /* these are not ours to take */
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        if (sigismember(&pending, numbers[i]) == 0) {
+            sigaddset(&raised, numbers[i]);
         }
+    }
+    pthread_sigmask(SIG_BLOCK, &raised, &before);
+    code = output_loop(fd, text, deadline_ns);
+    while (sigtimedwait(&raised, NULL, &at_once) > 0 || errno == EINTR) {
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = code;

@@ -54,8 +54,8 @@ int spank_apapi_name(const char *pattern, const struct spank_apapi_naming *namin
 
 /**
  * Write a text to a descriptor of the host without blocking, in one piece if possible, even if
- * other processes write there. The descriptor's flags stay unchanged. Raises no SIGPIPE. What
- * cannot be written by the deadline is dropped.
+ * other processes write there. The descriptor's flags stay unchanged. Raises neither SIGPIPE nor
+ * SIGXFSZ. What cannot be written by the deadline is dropped.
  * @return 0; -1 with errno ETIMEDOUT or that of write(2).
  */
 int spank_apapi_output_write(int fd, const char *text, uint64_t deadline_ns);

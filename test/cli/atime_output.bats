@@ -80,6 +80,11 @@ column() { # ROW NAME COLUMN: of the CSV in $output
     timeout 120 head -c 0 "$BATS_TEST_TMPDIR/fifo" 3>&- &
     complains 6 '*Broken pipe' timeout 120 "$atime" -o "$BATS_TEST_TMPDIR/fifo" sh -c 'sleep 0.3; exit 6'
     run -7 "$atime" --trace /dev/full sh -c 'exit 7'
+    # a limit of file size, which the page for regions exceeds, too, is a signal to the program alone
+    run -153 bash -c 'ulimit -f 1; export APAPI_ESTIMATE_IDLE_W=100 APAPI_ESTIMATE_CORE_W=8
+        "$0" -c estimate -t 1ms --trace "$1" sh -c "sleep 0.5; exit 8" 2>&1 | cat; echo "${PIPESTATUS[0]}"
+        exec "$0" head -c 9999 /dev/zero >"$1"' "$atime" "$BATS_TEST_TMPDIR/trace"
+    [[ $output == *"trace $BATS_TEST_TMPDIR/trace is not complete: File too large"*$'\n8\n'* ]]
 }
 
 @test "--trace: every sample with time, units and power" {

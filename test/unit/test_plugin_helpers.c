@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include "channel/deadline.h"
@@ -46,6 +47,18 @@ TEST(a_pending_sigpipe_stays)
     sigprocmask(SIG_UNBLOCK, &pipe_signal, NULL);
     close(fds[0]);
     close(fds[1]);
+}
+
+TEST(a_file_at_its_limit)
+{
+    struct rlimit limit;
+    FILE *file = tmpfile();
+
+    getrlimit(RLIMIT_FSIZE, &limit);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &(struct rlimit){0, limit.rlim_max}), 0);
+    assert_fails(EFBIG, spank_apapi_output_write(fileno(file), "text", in_ms(120000)));
+    setrlimit(RLIMIT_FSIZE, &limit);
+    fclose(file);
 }
 
 static int filler = -1; /* fills the pipe whenever it has room; -1: none */
