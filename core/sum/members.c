@@ -81,7 +81,7 @@ void step_id_text(const struct apapi_identity *id, char *text, size_t size)
     char job[JOB_ID_SIZE];
 
     job_id_text(id, job, sizeof job);
-    snprintf(text, size, "%s.%s", job, id->step);
+    snprintf(text, size, *job ? "%s.%s" : "one outside Slurm", job, id->step);
 }
 
 /* --- one region ----------------------------------------------------------------------------- */

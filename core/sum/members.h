@@ -19,7 +19,7 @@ void sum_plus(double energy_j, double uncertainty_j, double *sum_j, double *sum_
 /** Write a job's ID in Slurm's form: "17", "17_3", "21+1"; "" outside Slurm. */
 void job_id_text(const struct apapi_identity *id, char *text, size_t size);
 
-/** The same of a step: "17_3.0". */
+/** The same of a step: "17_3.0"; "one outside Slurm". */
 void step_id_text(const struct apapi_identity *id, char *text, size_t size);
 
 #define CROSSING_TEXT_SIZE 768 /* enough for all that crossing_text() writes */

@@ -50,6 +50,7 @@ column() { # ROW NAME COLUMN: of the CSV in $output
     [[ $(head -n 1 "$file") == 'apapi: "bash"'* && $(cat "$file") != *something* ]]
     run --separate-stderr "$atime" --output="$BATS_TEST_TMPDIR/a b" --format=json true
     jq -e .apapi "$BATS_TEST_TMPDIR/a b"
+    prints 0 '*[$'"'\n'"'],*,step,elapsed,*' "$apapi" show -f csv "$BATS_TEST_TMPDIR/a b" # no step
 }
 
 @test "a file that cannot be written: said before the program starts, exit status 2" {

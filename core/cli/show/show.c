@@ -22,6 +22,7 @@
 #include "render/regions.h"
 #include "render/step_report.h"
 #include "render/table.h"
+#include "sum/members.h"
 #include "sum/sum.h"
 
 #define COMMAND "show"
@@ -329,8 +330,11 @@ static int step_take(const struct apapi_record *record, const char *line, size_t
     if (merging->lines.count == 0) {
         *first = *id;
     } else if (id->job != first->job || strcmp(id->step, first->step) != 0) {
-        snprintf(merging->several, room, "steps: %u.%s, %u.%s; select one with -j", first->job,
-                 first->step, id->job, id->step);
+        char one[64], other[64];
+
+        step_id_text(first, one, sizeof one);
+        step_id_text(id, other, sizeof other);
+        snprintf(merging->several, room, "steps: %s, %s; select one with -j", one, other);
         return 0;
     } else if (*first->cluster && *id->cluster && strcmp(id->cluster, first->cluster) != 0) {
         snprintf(merging->several, room, "clusters: %s, %s; select one with -M", first->cluster,
@@ -415,24 +419,18 @@ static int merge_latest(struct merging *merging)
     return result ? -1 : 0;
 }
 
-static int step_write(const struct merging *merging, enum config_format format)
+static int step_print(struct merging *merging)
 {
-    bool named = format != CONFIG_TABLE || merging->first.job != APAPI_UNKNOWN;
-    char step[64];
-    const struct apapi_table_head head = {.step = named ? step : NULL,
+    const struct query *query = merging->query;
+    const struct units_text step = units_part(merging->first.job != APAPI_UNKNOWN, "%u.%s",
+                                              merging->first.job, merging->first.step);
+    bool nameless = merging->format == CONFIG_TABLE && !*step.text;
+    const struct apapi_table_head head = {.step = nameless ? NULL : step.text,
                                           .name = merging->first.name,
                                           .user_s = NAN,
                                           .system_s = NAN,
                                           .elapsed_s = NAN,
-                                          .verbose = merging->query->verbose};
-
-    snprintf(step, sizeof step, "%u.%s", merging->first.job, merging->first.step);
-    return step_report_write(merging->merge, format, &head, stdout);
-}
-
-static int step_print(struct merging *merging)
-{
-    const struct query *query = merging->query;
+                                          .verbose = query->verbose};
 
     if (*merging->several) {
         return command_fail(query->command, "records of several %s", merging->several);
@@ -444,7 +442,7 @@ static int step_print(struct merging *merging)
     return command_end(query->command,
                        merge_latest(merging) ||
                            apapi_merge_give_up(merging->merge, "no record in the files") ||
-                           step_write(merging, merging->format));
+                           step_report_write(merging->merge, merging->format, &head, stdout));
 }
 
 /* Print the step of query->files as srun does; query->nodes are all of its nodes. */
