@@ -93,25 +93,42 @@ uint32_t report_missing_domains(const struct report *report)
     return missing & ~known_to_any(report);
 }
 
+double run_uncertainty(const struct run *run, struct part part)
+{
+    const struct apapi_measurement *m = &run->record.measurement;
+    double error_j = part.domain == APAPI_DOMAIN_NONE ? apapi_record_uncertainty_j(m)
+                                                      : m->domains[part.domain].uncertainty_j;
+
+    return error_j / run_figure(run, ENERGY, part);
+}
+
+/* An energy is that between two steps of the meter, each anywhere within half the uncertainty. */
+#define VARIANCE (1.0 / 6)
+
 struct spread report_spread(const struct report *report, enum figure figure, struct part part)
 {
-    bool is_total =
-        part.domain == APAPI_DOMAIN_NONE && !part.region && (figure == ENERGY || figure == POWER);
+    bool is_measured = !part.region && (figure == ENERGY || figure == POWER);
+    bool is_total = is_measured && part.domain == APAPI_DOMAIN_NONE;
     uint32_t known = is_total ? known_to_any(report) : 0;
     struct spread spread = {0, NAN, NAN};
-    double mean = 0, squares = 0;
+    double mean = 0, squares = 0, errors = 0;
 
     for (size_t i = 0; i < report->count; i++) {
         double value = run_figure(&report->runs[i], figure, part), distance = value - mean;
+        double error = is_measured ? value * run_uncertainty(&report->runs[i], part) : 0;
 
         if (!isnan(value) && !(unknown_to(&report->runs[i]) & known)) {
             spread.count++;
             mean += distance / (double)spread.count;
             squares += distance * (value - mean);
+            errors += error * error * VARIANCE;
         }
     }
     spread.mean = spread.count > 0 ? mean : NAN;
-    spread.sd = spread.count > 1 ? sqrt(squares / (double)(spread.count - 1)) : NAN;
+    spread.sd =
+        spread.count > 1
+            ? sqrt(fmax(squares / (double)(spread.count - 1), errors / (double)spread.count))
+            : NAN;
     return spread;
 }
 
@@ -202,10 +219,8 @@ struct difference student_difference(const struct spread *one, const struct spre
     a = one->sd * one->sd / (double)one->count;
     b = other->sd * other->sd / (double)other->count;
     error = sqrt(a + b);
-    if (!(error > 0)) { /* all runs alike */
-        result.half_width = 0;
-        result.p = result.mean == 0 ? 1 : 0;
-        return result;
+    if (!(error > 0)) {
+        return result; /* all runs alike: that says nothing */
     }
     df =
         (a + b) * (a + b) / (a * a / (double)(one->count - 1) + b * b / (double)(other->count - 1));

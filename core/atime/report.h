@@ -69,7 +69,11 @@ struct part {
 /** @return the number; NaN: not known. The power of a region is by the time of its threads. */
 double run_figure(const struct run *run, enum figure figure, struct part part);
 
-/** Mean and standard deviation (n - 1) of the known values. NaN for fewer than one or two. */
+/** @return the uncertainty of the energy of the run or a domain, as a share; NaN: not known. */
+double run_uncertainty(const struct run *run, struct part part);
+
+/** Mean and standard deviation (n - 1) of the known values. NaN for fewer than one or two. That of
+ * energy and power is at least what the uncertainties of the runs make of it. */
 struct spread {
     size_t count;
     double mean;

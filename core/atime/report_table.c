@@ -278,7 +278,14 @@ static int table_notes(FILE *out, const struct report *report)
 {
     struct apapi_merge *merge = merge_runs(report);
     bool failed = !merge;
+    double share = NAN; /* the greatest uncertainty of a run */
 
+    for (size_t i = 0; i < report->count; i++) {
+        share = fmax(share, run_uncertainty(&report->runs[i], WHOLE));
+    }
+    if (merge) {
+        table_put_doubt(merge, false, share, out);
+    }
     for (size_t i = 0; merge && i < merge->note_rows.keys.count; i++) {
         const struct merge_note *note = &merge->notes[i];
         const char *subject = pool_text(&merge->store.texts, note->subject_text);
@@ -390,7 +397,7 @@ static void table_difference(FILE *out, enum figure figure, const struct differe
     fprintf(out, "  %-8s  %s", figure_names[figure].word,
             spread_text(&shown, figure_names[figure].unit).text);
     if (first > 0) {
-        fprintf(out, "  (%+.1f %%)", 100 * difference->mean / first);
+        fprintf(out, "  (%+.1f %%)", round(1000 * difference->mean / first) / 10 + 0.0); /* no -0 */
     }
     if (difference->p < 0.001) {
         fputs("  p < 0.001", out);

@@ -476,40 +476,6 @@ static void table_notes_put_incidents(const struct step_table *table)
     fputs(*separator == ',' ? "\n" : "", table->out);
 }
 
-#define POSSIBLE_SHARE 0.05
-#define SHORT_READINGS 30
-
-/* @return whether there is an integral of a power in what is the step's energy. */
-static bool is_of_gauges(const struct step_table *table, bool node_alone)
-{
-    for (size_t i = 0; i < table->merge->event_rows.keys.count; i++) {
-        const struct apapi_event *event = &table->merge->events[i].event;
-
-        if (event->kind == APAPI_KIND_POWER && !event->accumulates &&
-            (event->domain == APAPI_DOMAIN_NODE ? node_alone
-                                                : apapi_domain_adds_up(event->domain))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Of an energy that may be wrong by more than its uncertainty, where that is large already. */
-static void put_possible_error(const struct step_table *table)
-{
-    double readings = table->merge->samples.least + 1;
-    bool node_alone = table->sum.total.nodes == 0;
-    const struct merge_domain *energy =
-        node_alone ? &table->sum.domains[APAPI_DOMAIN_NODE] : &table->sum.total;
-
-    if (table->merge->incidents.rough > 0 &&
-        energy->uncertainty_j > POSSIBLE_SHARE * energy->energy_j) {
-        fprintf(table->out, "  %s%.0f readings%s: errors above 5 %% are possible\n",
-                readings < SHORT_READINGS ? "short run, " : "", readings,
-                is_of_gauges(table, node_alone) ? " of a power meter" : "");
-    }
-}
-
 /* --- all -------------------------------------------------------------------------------------- */
 
 #define NAME_COLUMNS 32
@@ -622,6 +588,10 @@ static void table_put_all_regions(struct step_table *table)
 
 static void table_put_all(struct step_table *table)
 {
+    bool node_alone = table->sum.total.nodes == 0;
+    const struct merge_domain *energy =
+        node_alone ? &table->sum.domains[APAPI_DOMAIN_NODE] : &table->sum.total;
+
     table_put_headline(table);
     table_put_domains(table);
     table_put_events(table);
@@ -629,7 +599,7 @@ static void table_put_all(struct step_table *table)
     table_notes_put_notes(table);
     put_late(table);
     table_notes_put_incidents(table);
-    put_possible_error(table);
+    table_put_doubt(table->merge, node_alone, energy->uncertainty_j / energy->energy_j, table->out);
     if (table->head->note) {
         text_wrap(table->out, "%s", table->head->note);
     }

@@ -10,6 +10,7 @@
 #include "base/names.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "sum/merge.h"
 
 /* --- lines of a terminal -------------------------------------------------------------------- */
 
@@ -369,4 +370,35 @@ int table_end(struct table *table, const char *heading)
         free(text);
     }
     return good ? 0 : -1;
+}
+
+/* --- doubt ------------------------------------------------------------------------------------ */
+
+#define POSSIBLE_SHARE 0.05
+#define SHORT_READINGS 30
+
+/* @return whether there is an integral of a power in what is the step's energy. */
+static bool is_of_gauges(const struct apapi_merge *merge, bool node_alone)
+{
+    for (size_t i = 0; i < merge->event_rows.keys.count; i++) {
+        const struct apapi_event *event = &merge->events[i].event;
+
+        if (event->kind == APAPI_KIND_POWER && !event->accumulates &&
+            (event->domain == APAPI_DOMAIN_NODE ? node_alone
+                                                : apapi_domain_adds_up(event->domain))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void table_put_doubt(const struct apapi_merge *merge, bool node_alone, double share, FILE *out)
+{
+    double readings = merge->samples.least + 1;
+
+    if (merge->incidents.rough > 0 && share > POSSIBLE_SHARE) {
+        fprintf(out, "  %s%.0f readings%s: errors above 5 %% are possible\n",
+                readings < SHORT_READINGS ? "short run, " : "", readings,
+                is_of_gauges(merge, node_alone) ? " of a power meter" : "");
+    }
 }

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "apapi/record.h"
+
 /** @return the width of the terminal at standard output, or COLUMNS; 0: not known. */
 size_t terminal_width(void);
 
@@ -111,5 +113,12 @@ void table_put(const struct table *table, const struct table_cell *cells);
  * @return 0; -1: out of memory, nothing is printed
  */
 int table_end(struct table *table, const char *heading);
+
+/**
+ * Say that an energy may be wrong by more than its uncertainty, where that is large already.
+ * @param node_alone  the energy is that of the domain node, else of those that add up
+ * @param share       its uncertainty, as a share; NaN: not known
+ */
+void table_put_doubt(const struct apapi_merge *merge, bool node_alone, double share, FILE *out);
 
 #endif
