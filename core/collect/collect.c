@@ -34,12 +34,14 @@
 #include "limit/crossings.h"
 #include "limit/totals.h"
 #include "render/step_report.h"
+#include "sum/merge.h"
 
 /* --- the limits of a step --------------------------------------------------------------------- */
 
 #define SILENT_PERIODS 3
 #define UNHEARD_PERIODS 30            /* for the first total: the step may begin late */
 #define TOLD_MAX 3                    /* nodes that are named at once */
+#define LINGER_NS (200 * DEADLINE_MS) /* between the ends of the nodes, if they end together */
 #define GRACE_NS (5000 * DEADLINE_MS) /* for scancel, after the step's end */
 #define JOBS_MAX 16
 
@@ -61,6 +63,8 @@ struct step_limits {
     struct limit_sum sum;
     struct crossings crossings;
     int speaker; /* srun's standard error, while the step runs; -1: it is not used */
+    int asker;   /* the first node, which has ended and waits for an answer; -1: it does not */
+    struct apapi_record first; /* of that node; all zero: it has not come */
 };
 
 /* --- what srun's user reads ------------------------------------------------------------------- */
@@ -150,6 +154,14 @@ static void limits_answer(struct step_limits *limits, int fd)
     free(crossed);
 }
 
+/* Where the step has ended on some nodes, the others may be about to say the same. */
+static void limits_look_soon(struct step_limits *limits)
+{
+    bool others = limits->sum.ended > 0 && limits->sum.ended < limits->sum.most;
+
+    limits->next_ns = deadline_now() + (others ? LINGER_NS : 0);
+}
+
 static void limits_take_total(struct step_limits *limits, const struct delivery *delivery)
 {
     uint64_t now_ns = deadline_now();
@@ -162,7 +174,12 @@ static void limits_take_total(struct step_limits *limits, const struct delivery 
     limits_add_job(limits, report.job);
     limits->heard_ns = limits->heard_ns ? limits->heard_ns : now_ns;
     limits->next_ns = now_ns;
-    limits_answer(limits, delivery->fd);
+    if (report.last && limits->period_ns && limits->asker < 0) {
+        limits->asker = fcntl(delivery->fd, F_DUPFD_CLOEXEC, 0);
+        limits_look_soon(limits);
+    } else {
+        limits_answer(limits, delivery->fd);
+    }
 }
 
 /* The step has ended on a node. @param total_j  NaN: not known */
@@ -173,7 +190,7 @@ static void limits_take_end(struct step_limits *limits, const char *node, double
 
     if (limits->begun_ns &&
         limit_sum_report(&limits->sum, node, limits->step, &record, now_ns) == 0) {
-        limits->next_ns = now_ns;
+        limits_look_soon(limits);
     }
 }
 
@@ -274,7 +291,7 @@ static void limits_begin(struct step_limits *limits, const struct message *messa
     struct limit_site site;
     const char *step = message_value(message, "step"), *path = message_value(message, "config");
 
-    limits->speaker = -1;
+    limits->speaker = limits->asker = -1;
     if (totals_ms == 0) {
         return;
     }
@@ -351,7 +368,7 @@ static void limits_cross(struct step_limits *limits, const struct limit *limit, 
     struct reach reach = {.job = limits->jobs[0]};
 
     limits_steps(limits, reach.steps, sizeof reach.steps);
-    if (crossings_cross_sum(&limits->crossings, limit, sum_j, acts ? &reach : NULL)) {
+    if (crossings_cross_sum(&limits->crossings, limit, acts ? &reach : NULL)) {
         limits_fail(limits, limit, strerror(errno));
     }
     limits->ending |= acts && limit->actions & LIMIT_TERM;
@@ -433,6 +450,46 @@ static void limits_look(struct step_limits *limits)
     for (size_t i = 0; i < count; i++) {
         limits_cross(limits, crossed[i], sum_j);
     }
+    if (limits->asker >= 0) {
+        limits_answer(limits, limits->asker);
+        close(limits->asker);
+        limits->asker = -1;
+    }
+}
+
+/* --- crossings in the report ------------------------------------------------------------------ */
+
+static bool is_of_step(const char *threshold)
+{
+    return strncmp(threshold, "step ", 5) == 0 || strncmp(threshold, "budget of ", 10) == 0;
+}
+
+/* Those that the first node was told of are left out: limits_report() has all. */
+static void limits_take_record(struct step_limits *limits, struct apapi_record *record)
+{
+    const struct apapi_identity *id = &record->id;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < record->crossing_count; i++) {
+        if (!is_of_step(record->crossing[i].threshold)) {
+            record->crossing[kept++] = record->crossing[i];
+        }
+    }
+    record->crossing_count = kept;
+    if (id->node_index == 0 && (id->het_offset == 0 || id->het_offset == APAPI_UNKNOWN)) {
+        limits->first.id = *id;
+        limits->first.measurement.start_unix_ns = record->measurement.start_unix_ns;
+    }
+}
+
+/* The last ones come when the record of the first node has been written. */
+static void limits_report(struct step_limits *limits, struct apapi_merge *merge)
+{
+    if (limits->begun_ns && *limits->first.id.node) {
+        limits_look(limits);
+        crossings_copy(&limits->crossings, &limits->first);
+        merge_add_crossings(merge, &limits->first);
+    }
 }
 
 /* Do what is due. Never blocks. */
@@ -461,53 +518,19 @@ static int limits_fd(const struct step_limits *limits)
 /* srun has ended, or soon will. The actor ends by itself, when it has nothing to do any more. */
 static void limits_end(struct step_limits *limits)
 {
-    speaker_close(limits);
+    limits->ending = true;
     if (limits->period_ns) {
+        limits_look(limits);
         folder_close(limits->crossings.fd);
         limits->crossings.fd = -1;
     }
     limits->period_ns = 0;
+    speaker_close(limits);
 }
 
 /* --- the job's table ------------------------------------------------------------------------ */
 
 #define PLUGIN_PATIENCE_NS (10000 * DEADLINE_MS)
-
-static int collect_job_answer(struct parts *parts, struct message *message)
-{
-    const char *nodelist = message_value(message, "nodelist");
-    char *text;
-    int result;
-
-    receiver_work(&parts->receiver);
-    text = parts_table(parts, message_number(message, "nodes"), nodelist ? nodelist : "");
-    result = message_send_text(APAPI_CHANNEL_FD, message, APAPI_WORD_TABLE, text ? text : "",
-                               deadline_now() + PLUGIN_PATIENCE_NS);
-    free(text);
-    return result;
-}
-
-static int collect_job_serve(struct parts *parts, struct message *message)
-{
-    struct pollfd watched[] = {{.fd = APAPI_CHANNEL_FD, .events = POLLIN},
-                               {.fd = parts->receiver.poll, .events = POLLIN}};
-
-    for (;;) {
-        if (poll(watched, 2, receiver_patience_ms(&parts->receiver)) < 0 && errno != EINTR) {
-            return -1;
-        }
-        receiver_work(&parts->receiver);
-        if (!watched[0].revents) {
-            continue;
-        }
-        if (message_receive(APAPI_CHANNEL_FD, message, deadline_now() + PLUGIN_PATIENCE_NS)) {
-            return 0;
-        }
-        if (message_is(message, APAPI_WORD_END)) {
-            return collect_job_answer(parts, message);
-        }
-    }
-}
 
 static int collect_job(const char *token, struct message *message)
 {
@@ -517,7 +540,7 @@ static int collect_job(const char *token, struct message *message)
 
     if (parts_open(&parts, APAPI_LISTEN_FD, token, APAPI_UNKNOWN) == 0) {
         parts.only = only;
-        result = collect_job_serve(&parts, message);
+        result = parts_serve(&parts, message);
         parts_close(&parts);
     }
     return result;
@@ -594,7 +617,10 @@ static void collect_record(struct collector *collector, const struct delivery *d
     }
     if (strcmp(record.id.node, delivery->node) != 0) {
         collect_damaged(collector, delivery->node, "its record is of another node");
-    } else if (apapi_merge_add(collector->merge, &record) == 0) {
+        return;
+    }
+    limits_take_record(&collector->limits, &record);
+    if (apapi_merge_add(collector->merge, &record) == 0) {
         limits_take_end(&collector->limits, delivery->node,
                         apapi_measurement_total_j(&record.measurement));
         if (step_report_needs_lines(collector->format)) {
@@ -699,23 +725,18 @@ static int collect_configure(struct collector *collector)
     return 0;
 }
 
-static void begin_end(struct collector *collector)
+/* @param alone  srun has ended: records that its step may still send go into the job's table */
+static void begin_end(struct collector *collector, bool alone)
 {
-    const char *nodelist = message_value(&message, "nodelist");
+    const char *nodelist = alone ? NULL : message_value(&message, "nodelist");
+    uint64_t orphan_ns = forward_is_open(&collector->forward) ? ORPHAN_NS : 0;
 
     limits_end(&collector->limits);
+    collector->alone = alone;
     collector->ending = true;
-    collector->end_ns = deadline_now() + message_number(&message, "wait_ms") * DEADLINE_MS;
+    collector->end_ns =
+        deadline_now() + (alone ? orphan_ns : message_number(&message, "wait_ms") * DEADLINE_MS);
     collect_expect(collector, nodelist ? nodelist : "");
-}
-
-/* srun has ended. Records that its step may still send go into the job's table. */
-static void begin_alone(struct collector *collector)
-{
-    collector->alone = true;
-    limits_end(&collector->limits);
-    collector->ending = true;
-    collector->end_ns = deadline_now() + (forward_is_open(&collector->forward) ? ORPHAN_NS : 0);
 }
 
 /* The energy of short steps is known only now. */
@@ -747,29 +768,22 @@ static void wait_and_handle(struct collector *collector)
         return;
     }
     if (message_receive(APAPI_CHANNEL_FD, &message, deadline_now() + PLUGIN_PATIENCE_NS)) {
-        begin_alone(collector);
+        begin_end(collector, true);
     } else if (message_is(&message, APAPI_WORD_END)) {
-        begin_end(collector);
+        begin_end(collector, false);
     }
 }
 
 /* A report may be longer than a message. */
-static int collect_send_part(const char *text, size_t size)
+static ssize_t send_some(void *cookie, const char *bytes, size_t size)
 {
     static char part[PART_BYTES + 1];
 
-    memcpy(part, text, size);
-    part[size] = '\0';
-    message_start(&message, APAPI_WORD_TABLE);
-    message_add_text(&message, part);
-    return message_send(APAPI_CHANNEL_FD, &message, deadline_now() + PLUGIN_PATIENCE_NS);
-}
-
-static ssize_t send_some(void *cookie, const char *bytes, size_t size)
-{
     (void)cookie;
-    for (size_t sent = 0; sent < size; sent += PART_BYTES) {
-        if (collect_send_part(bytes + sent, size - sent < PART_BYTES ? size - sent : PART_BYTES)) {
+    for (size_t sent = 0; sent < size; sent += strlen(part)) {
+        snprintf(part, sizeof part, "%.*s", (int)(size - sent), bytes + sent);
+        if (message_send_text(APAPI_CHANNEL_FD, &message, APAPI_WORD_TABLE, part,
+                              deadline_now() + PLUGIN_PATIENCE_NS)) {
             return 0;
         }
     }
@@ -806,6 +820,7 @@ static int send_step_report(const struct collector *collector)
 /* Without its end srun says that the report is not whole. */
 static int send_report(struct collector *collector)
 {
+    limits_report(&collector->limits, collector->merge);
     apapi_merge_give_up(collector->merge, "it did not answer in time");
     if (collector->format != CONFIG_NONE && collector->silent < collector->nodes &&
         send_step_report(collector)) {

@@ -38,8 +38,7 @@ void forward_end(struct forward *forward);
 /** Forward one line. */
 void forward_record(struct forward *forward, const char *line, size_t size);
 
-/** Forward the totals of the step's nodes, see channel.h. They are dropped if they cannot be sent.
- */
+/** Forward the totals of the step's nodes, see channel.h; or drop them. */
 void forward_totals(const struct forward *forward, const char *lines, size_t size);
 
 /** Send what is still buffered. */

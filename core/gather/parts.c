@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "gather/parts.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -11,7 +13,8 @@
 #include "channel/deadline.h"
 
 #define STEP_NAME_SIZE (JOB_ID_SIZE + 48)
-#define PARTS_BYTES (16 << 20)            /* that senders may have in memory: it is not the job's */
+#define PARTS_BYTES (16 << 20) /* that senders may have in memory: it is not the job's */
+#define PLUGIN_PATIENCE_NS (10000 * DEADLINE_MS)
 #define PARTS_SLICE_NS (10 * DEADLINE_MS) /* the order to stop waits for no more */
 
 /* Each component of a heterogeneous job has its own job ID. The job has the ID of the first one. */
@@ -228,6 +231,42 @@ char *parts_table(struct parts *parts, size_t nodes, const char *nodelist)
     }
     apapi_job_table_format(parts->job, &head, &text, NULL);
     return text;
+}
+
+static int parts_answer(struct parts *parts, struct message *message)
+{
+    const char *nodelist = message_value(message, "nodelist");
+    char *text;
+    int result;
+
+    receiver_work(&parts->receiver);
+    text = parts_table(parts, message_number(message, "nodes"), nodelist ? nodelist : "");
+    result = message_send_text(APAPI_CHANNEL_FD, message, APAPI_WORD_TABLE, text ? text : "",
+                               deadline_now() + PLUGIN_PATIENCE_NS);
+    free(text);
+    return result;
+}
+
+int parts_serve(struct parts *parts, struct message *message)
+{
+    struct pollfd watched[] = {{.fd = APAPI_CHANNEL_FD, .events = POLLIN},
+                               {.fd = parts->receiver.poll, .events = POLLIN}};
+
+    for (;;) {
+        if (poll(watched, 2, receiver_patience_ms(&parts->receiver)) < 0 && errno != EINTR) {
+            return -1;
+        }
+        receiver_work(&parts->receiver);
+        if (!watched[0].revents) {
+            continue;
+        }
+        if (message_receive(APAPI_CHANNEL_FD, message, deadline_now() + PLUGIN_PATIENCE_NS)) {
+            return 0;
+        }
+        if (message_is(message, APAPI_WORD_END)) {
+            return parts_answer(parts, message);
+        }
+    }
 }
 
 void parts_close(struct parts *parts)

@@ -58,6 +58,9 @@ void parts_wait(struct parts *parts, uint64_t deadline_ns);
  */
 char *parts_table(struct parts *parts, size_t nodes, const char *nodelist);
 
+/** Receive until the plugin asks for the job's table, and send it. @return 0; -1 with errno. */
+int parts_serve(struct parts *parts, struct message *message);
+
 /** Close and free everything except the listening socket. */
 void parts_close(struct parts *parts);
 

@@ -239,7 +239,8 @@ static void receiver_finish(struct receiver *receiver, struct sender *sender, bo
         receiver->refused.damaged++;
     } else {
         if (whole && strcmp(delivery.word, APAPI_WORD_TOTAL) == 0) {
-            delivery.fd = sender->fd;
+            delivery.fd = sender->fd; /* of which take() may keep a copy */
+            epoll_ctl(receiver->poll, EPOLL_CTL_DEL, sender->fd, NULL);
         } else {
             sender_close(sender); /* before the work: the node's step waits for this */
         }

@@ -668,12 +668,13 @@ static int crossings_cross(struct crossings *crossings, const struct limit *limi
     return -1;
 }
 
-int crossings_cross_sum(struct crossings *crossings, const struct limit *limit, double sum_j,
+int crossings_cross_sum(struct crossings *crossings, const struct limit *limit,
                         const struct reach *reach)
 {
-    struct apapi_crossing crossing = {.unix_ns = (int64_t)limit->state.crossing.time_ns +
-                                                 crossings->unix_offset_ns,
-                                      .value = sum_j,
+    const struct limit_crossing *crossed = &limit->state.crossing;
+    struct apapi_crossing crossing = {.unix_ns =
+                                          (int64_t)crossed->time_ns + crossings->unix_offset_ns,
+                                      .value = crossed->value,
                                       .unit = "J",
                                       .count = limit->count};
 
@@ -814,7 +815,7 @@ static int crossings_copy_kept(struct crossings *crossings, struct apapi_record 
 
         *crossing = kept->crossing;
         if (!*crossing->result && kept->asked_ns && now_ns > kept->asked_ns + LATE_NS) {
-            strcpy(crossing->result, "not sent yet");
+            strcpy(crossing->result, "scancel has not answered yet");
         }
     }
     record->crossings = crossings->total;

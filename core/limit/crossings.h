@@ -138,11 +138,10 @@ const struct limit *crossings_waiting(const struct crossings *crossings);
  * @param reach  NULL: too late for signals
  * @return 0; -1 with errno as crossings_add_task(): nothing was done
  */
-int crossings_cross_sum(struct crossings *crossings, const struct limit *limit, double sum_j,
+int crossings_cross_sum(struct crossings *crossings, const struct limit *limit,
                         const struct reach *reach);
 
-/** Take an answer that has arrived, which is noted at its crossing. @return whether there was one
- */
+/** Take an answer that has arrived, and note it at its crossing. @return false: there is none */
 bool crossings_hear(struct crossings *crossings, struct order_answer *answer);
 
 /** Forget what was crossed, for the next run. */

@@ -329,7 +329,9 @@ size_t limit_list_look(struct limit_list *list, enum limit_scope scope, double s
             limit_join(&list->watch, &limit->state);
         }
     }
-    if (!limit_look(&list->watch, &(struct limit_value){.value = sum_j, .time_ns = now_ns})) {
+    /* no report has come since: the sum rises evenly between two reports, not in a moment */
+    if ((list->watch.known && sum_j <= list->watch.last && sum_j < list->watch.least) ||
+        !limit_look(&list->watch, &(struct limit_value){.value = sum_j, .time_ns = now_ns})) {
         return 0;
     }
     for (size_t i = 0; i < list->count; i++) {

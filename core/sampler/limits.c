@@ -103,35 +103,41 @@ static void limits_add_job(struct limits *limits)
     limits->sum.most = step->job_nodes == APAPI_UNKNOWN ? 0 : step->job_nodes + 1;
 }
 
-static void limits_look_at_job(struct limits *limits, struct apapi_session *session)
+/* Signals are for the steps, as Slurm sends them before a time limit. @param over  none runs */
+static void limits_look_at_job(struct limits *limits, const struct apapi_measurement *measurement,
+                               bool over)
 {
+    const struct limit_report own = {.run = 1,
+                                     .elapsed_ns = measurement->elapsed_ns,
+                                     .total_j = apapi_measurement_total_j(measurement)};
+    const struct reach reach = {.job = limits->step->id.job,
+                                .script = !limits->parts || limits->parts->running_count == 0};
     struct limit *crossed[LIMITS_ROOM];
-    struct apapi_measurement measurement;
-    struct reach reach;
     uint64_t now_ns = deadline_now();
-    double sum_j;
     size_t count;
+
+    limit_sum_report(&limits->sum, limits->step->id.node, "batch", &own, now_ns);
+    count = limit_list_look(&limits->crossings.limits, LIMIT_JOB,
+                            limit_sum_total_j(&limits->sum, now_ns), now_ns, crossed);
+    for (size_t i = 0; i < count; i++) {
+        crossings_cross_sum(&limits->crossings, crossed[i], over ? NULL : &reach);
+    }
+}
+
+static void limits_work_for_job(struct limits *limits, struct apapi_session *session)
+{
+    struct apapi_measurement measurement;
+    uint64_t now_ns = deadline_now();
 
     if (!limits->of_job || now_ns < limits->due_ns) {
         return;
     }
     limits->due_ns = now_ns + limits->period_ns;
-    if (apapi_session_snapshot(session, &measurement, NULL) == 0) {
-        const struct limit_report own = {.run = 1,
-                                         .elapsed_ns = measurement.elapsed_ns,
-                                         .total_j = apapi_measurement_total_j(&measurement)};
-
-        limit_sum_report(&limits->sum, limits->step->id.node, "batch", &own, now_ns);
-        apapi_measurement_clear(&measurement);
+    if (apapi_session_snapshot(session, &measurement, NULL)) {
+        measurement = (struct apapi_measurement){.elapsed_ns = 0}; /* it has not begun */
     }
-    sum_j = limit_sum_total_j(&limits->sum, now_ns);
-    count = limit_list_look(&limits->crossings.limits, LIMIT_JOB, sum_j, now_ns, crossed);
-    /* signals are for the steps, as Slurm sends them before a time limit */
-    reach = (struct reach){.job = limits->step->id.job,
-                           .script = !limits->parts || limits->parts->running_count == 0};
-    for (size_t i = 0; i < count; i++) {
-        crossings_cross_sum(&limits->crossings, crossed[i], sum_j, &reach);
-    }
+    limits_look_at_job(limits, &measurement, false);
+    apapi_measurement_clear(&measurement);
 }
 
 /* Lines of "NODE REPORT". */
@@ -241,11 +247,13 @@ void limits_begin(struct limits *limits, struct apapi_live_page *page,
     snprintf(limits->address, sizeof limits->address, "%s", address);
 }
 
-static void totals_write(struct limits *limits, const struct apapi_measurement *measurement)
+static void totals_write(struct limits *limits, const struct apapi_measurement *measurement,
+                         bool last)
 {
     const struct limit_report report = {.run = limits->run,
                                         .elapsed_ns = measurement->elapsed_ns,
                                         .total_j = apapi_measurement_total_j(measurement),
+                                        .last = last,
                                         .job = limits->step->id.job};
 
     limit_report_write(&report, limits->payload);
@@ -301,7 +309,7 @@ static void totals_work(struct limits *limits, struct apapi_session *session)
     }
     totals_show(limits);
     if (apapi_session_snapshot(session, &measurement, NULL) == 0) {
-        totals_write(limits, &measurement);
+        totals_write(limits, &measurement, false);
         apapi_measurement_clear(&measurement);
         task_start(&limits->sending, totals_send_soon, limits);
     }
@@ -316,7 +324,7 @@ static void totals_end(struct limits *limits, struct apapi_record *record)
     if (limits->pause_ns > 0 && id->node_index == 0 &&
         (id->het_offset == 0 || id->het_offset == APAPI_UNKNOWN) &&
         task_wait(&limits->sending, deadline_ns)) {
-        totals_write(limits, &record->measurement);
+        totals_write(limits, &record->measurement, true);
         totals_send(limits, deadline_ns - deadline_now());
         crossings_decode(limits->answer + strcspn(limits->answer, "{"), record);
     }
@@ -336,7 +344,7 @@ int limits_patience_ms(const struct limits *limits)
 void limits_work(struct limits *limits, struct apapi_session *session)
 {
     totals_work(limits, session);
-    limits_look_at_job(limits, session);
+    limits_work_for_job(limits, session);
     limits_set(limits, session);
 }
 
@@ -346,7 +354,10 @@ void limits_record(struct limits *limits, struct apapi_record *record)
     const struct limit *waiting = crossings_waiting(&limits->crossings);
     struct apapi_error err;
 
-    limits->of_job = false; /* it is over */
+    if (limits->of_job) {
+        limits_look_at_job(limits, &record->measurement, true);
+        limits->of_job = false;
+    }
     if (waiting) {
         apapi_fail(&err, EAGAIN, "'%.80s': no component that was ready has it", waiting->text);
         limits_trouble(limits, err.text);

@@ -591,6 +591,9 @@ static void sampler_finish(struct sampler *sampler, const struct apapi_ending *e
         sampler_answer(APAPI_WORD_FAILED, err.text);
         return;
     }
+    if (sampler->parts.job) {
+        receiver_work(&sampler->parts.receiver); /* totals of the last steps */
+    }
     limits_record(&sampler->limits, &record);
     snprintf(record.reason, sizeof record.reason, "%s", reason ? reason : "");
     finish_regions(sampler, &record);

@@ -169,6 +169,9 @@ struct merge_result {
     size_t expected;                 /* nodes of the step with or without a record, if known */
 };
 
+/** Add the crossings of a record, whose node is known. @return 0; -1 with errno ENOMEM. */
+int merge_add_crossings(struct apapi_merge *merge, const struct apapi_record *record);
+
 /**
  * Add all up.
  * @param result  valid until the next record; free `nodes` with free(). Set on success only

@@ -288,12 +288,6 @@ static int merge_add_notes(struct apapi_merge *merge, const struct apapi_record 
         }
         events += m->components[i].event_count;
     }
-    for (size_t i = 0; i < record->crossing_count; i++) {
-        if (crossing_is_last(record, i) && (merge_add_crossing(merge, record, i, node) < 0 ||
-                                            note_crossing(merge, record, i, node) < 0)) {
-            return -1;
-        }
-    }
     return note_record(merge, record, node);
 }
 
@@ -771,6 +765,19 @@ static int merge_fail(struct apapi_merge *merge)
     return -1;
 }
 
+int merge_add_crossings(struct apapi_merge *merge, const struct apapi_record *record)
+{
+    struct merge_node *node = merge_find(merge, record->id.node);
+
+    for (size_t i = 0; i < record->crossing_count; i++) {
+        if (crossing_is_last(record, i) && (merge_add_crossing(merge, record, i, node) < 0 ||
+                                            note_crossing(merge, record, i, node) < 0)) {
+            return merge_fail(merge);
+        }
+    }
+    return 0;
+}
+
 int apapi_merge_add(struct apapi_merge *merge, const struct apapi_record *record)
 {
     const struct apapi_measurement *m = &record->measurement;
@@ -792,7 +799,7 @@ int apapi_merge_add(struct apapi_merge *merge, const struct apapi_record *record
     share_sum_add(&merge->share, &record->share);
     merge_add_common(merge, record);
     return merge_add_meters(merge, m) || region_sums_add(&merge->regions, record) ||
-                   merge_add_notes(merge, record, node)
+                   merge_add_notes(merge, record, node) || merge_add_crossings(merge, record)
                ? merge_fail(merge)
                : 0;
 }

@@ -83,7 +83,7 @@ asks() { # CALLS BUDGET SCRIPT TEXT...
     command_is scancel '[ $(wc -l <'"$CALLS"') -ge 2 ] || { echo "no contact" >&2; exit 1; }' # once more, and no more than that
     asks $'scancel --quiet --signal=USR2 7.0\nscancel --quiet --signal=USR2 7.0' 1kJ,signal=USR2 \
         'total n1 1 1 1000; while [[ $(wc -l <'"$CALLS"') -lt 2 ]]; do sleep 0.05; done
-        while total n1 1 2 2000 | grep -q "not sent yet$"; do sleep 0.05; done'
+        while total n1 1 2 2000 | grep -q "not answered yet$"; do sleep 0.05; done'
     rm "$SLURM_BIN"/* # without effect, and the step goes on
     asks '' 1kJ 'total n1 1 1 1000; total n1 1 1 1000' 'energy budget of 1kJ reached'
 }

@@ -118,6 +118,18 @@ site() { # LINES OF [budget]
     each_got USR1
 }
 
+@test "crossings that only the last totals show: in the table and the record, and no signal is for a step that has ended" {
+    site 'interval = 60s'
+    step --apapi-overflow='step total every 800J' --apapi-budget=700J,signal=USR1 sleep 1.2
+    [[ $status -eq 0 && $stderr == *'energy budget of 700J reached: '* && $stderr != *SIGUSR1* ]]
+    [[ $(unwrapped "$stderr") == *'budget of 700J on n1: crossed (at '*' with 700.0 J; log)'*'step total every 800J on n1: crossed'* ]]
+    run as_alice srun -N1 -w n1 --apapi-budget=200J,signal=USR1 sleep 1.2
+    [[ $status -eq 0 && $output == *'of 200J reached'*'budget of 200J: crossed'* && $output != *SIGUSR1* ]]
+    holds "$(last_record n1)" '.crossings | map([.threshold, .action, .value]) == [["budget of 200J", "log", 200]]'
+    job 'srun --apapi-format=none sleep 1' -N2 --apapi-overflow='job total >= 300J : stamp'
+    holds "$(batch_record)" '.crossings | map(.value) == [300]'
+}
+
 # --- jobs ---------------------------------------------------------------------------------------------
 
 # A job of alice's with this script: its exit status in $status, what it wrote in $written, the record of its batch step in $record.

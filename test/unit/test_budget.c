@@ -294,6 +294,7 @@ TEST(a_leap_over_two_budgets)
     watch_one("3kJ,warn=80%");
     watch_one("1kJ,warn=80%,log");
     assert_int_equal(look(0, 10 * S, crossed), 0);
+    assert_int_equal(look(0, 13 * S, crossed), 0); /* nothing was heard: it rises since 10 s */
     assert_int_equal(look(4000, 14 * S, crossed), 2);
     assert_string_equal(crossed[0]->text, "budget of 1kJ"); /* the lower one first */
     assert_false(crossed[0]->warning || crossed[1]->warning);
