@@ -22,15 +22,6 @@ static uint64_t greater_ns(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* The part of `from`..`to` in the bin that begins at `start`. */
-static uint64_t overlap_ns(uint64_t from_ns, uint64_t to_ns, uint64_t start_ns, uint64_t length_ns)
-{
-    uint64_t first_ns = greater_ns(from_ns, start_ns);
-    uint64_t last_ns = lesser_ns(to_ns, start_ns + length_ns);
-
-    return first_ns < last_ns ? last_ns - first_ns : 0;
-}
-
 void apapi_timeline_meter_init(struct apapi_timeline_meter *meter, uint64_t origin_ns,
                                uint64_t interval_ns)
 {
@@ -44,13 +35,11 @@ void apapi_timeline_meter_init(struct apapi_timeline_meter *meter, uint64_t orig
 
 static void fold(struct apapi_timeline_meter *meter)
 {
-    for (size_t i = 0; i < APAPI_TIMELINE_BINS / 2; i++) {
-        meter->energy_j[i] = meter->energy_j[2 * i] + meter->energy_j[2 * i + 1];
-        meter->covered_ns[i] = meter->covered_ns[2 * i] + meter->covered_ns[2 * i + 1];
-    }
-    for (size_t i = APAPI_TIMELINE_BINS / 2; i < APAPI_TIMELINE_BINS; i++) {
-        meter->energy_j[i] = 0;
-        meter->covered_ns[i] = 0;
+    for (size_t i = 0; i < APAPI_TIMELINE_BINS; i++) {
+        bool used = i < APAPI_TIMELINE_BINS / 2;
+
+        meter->energy_j[i] = used ? meter->energy_j[2 * i] + meter->energy_j[2 * i + 1] : 0;
+        meter->covered_ns[i] = used ? meter->covered_ns[2 * i] + meter->covered_ns[2 * i + 1] : 0;
     }
     meter->bin_ns *= 2;
 }
@@ -108,15 +97,10 @@ uint64_t apapi_timeline_bin_length(const struct apapi_timeline *timeline, size_t
     return bin < timeline->count ? lesser_ns(timeline->bin_ns, timeline->length_ns - start_ns) : 0;
 }
 
-/* The known part of a bin [ns]. */
-static double known_length(const struct apapi_timeline *timeline, size_t bin)
-{
-    return (double)apapi_timeline_bin_length(timeline, bin) * timeline->covered_pct[bin] / PCT;
-}
-
 double apapi_timeline_power_w(const struct apapi_timeline *timeline, size_t bin)
 {
-    double known_ns = bin < timeline->count ? known_length(timeline, bin) : 0;
+    double length_ns = (double)apapi_timeline_bin_length(timeline, bin);
+    double known_ns = length_ns > 0 ? length_ns * timeline->covered_pct[bin] / PCT : 0;
 
     return known_ns > 0 ? timeline->energy_j[bin] * 1e9 / known_ns : NAN;
 }
@@ -134,24 +118,11 @@ double apapi_timeline_energy_j(const struct apapi_timeline *timeline)
 double apapi_timeline_between_j(const struct apapi_timeline *timeline, uint64_t from_ns,
                                 uint64_t to_ns, uint64_t *known_ns)
 {
-    double sum_j = 0, sum_ns = 0;
+    const struct timeline_bins bins = {timeline->bin_ns, timeline->length_ns, timeline->count,
+                                       timeline->energy_j, timeline->covered_pct};
+    uint64_t unused;
 
-    for (size_t i = timeline->count ? (size_t)(from_ns / timeline->bin_ns) : 0;
-         i < timeline->count && i * timeline->bin_ns < to_ns; i++) {
-        uint64_t length_ns = apapi_timeline_bin_length(timeline, i);
-        uint64_t part_ns = overlap_ns(from_ns, to_ns, i * timeline->bin_ns, length_ns);
-
-        if (part_ns > 0) {
-            double share = part_ns == length_ns ? 1 : (double)part_ns / (double)length_ns;
-
-            sum_j += share * timeline->energy_j[i];
-            sum_ns += share * known_length(timeline, i);
-        }
-    }
-    if (known_ns) {
-        *known_ns = (uint64_t)(sum_ns + 0.5);
-    }
-    return sum_j;
+    return timeline_bins_between_j(&bins, from_ns, to_ns, known_ns ? known_ns : &unused);
 }
 
 /* An empty timeline of this length, with bins of this width, or wider if they would be too many. */
@@ -172,16 +143,15 @@ static void lay_over(struct apapi_timeline *sum, const struct apapi_timeline *on
     for (size_t i = 0; i < sum->count; i++) {
         uint64_t start_ns = i * sum->bin_ns;
         uint64_t end_ns = start_ns + apapi_timeline_bin_length(sum, i);
-        uint64_t own_ns = overlap_ns(start_ns, end_ns, late_ns, one->length_ns);
-        uint64_t known_ns = 0;
+        uint64_t first_ns = greater_ns(start_ns, late_ns);
+        uint64_t last_ns = lesser_ns(end_ns, late_ns + one->length_ns), known_ns;
 
-        if (own_ns == 0) {
-            continue;
+        if (first_ns < last_ns) {
+            sum->energy_j[i] += (float)apapi_timeline_between_j(one, first_ns - late_ns,
+                                                                end_ns - late_ns, &known_ns);
+            sum->covered_pct[i] = fminf(sum->covered_pct[i], (float)(PCT * (double)known_ns /
+                                                                     (double)(last_ns - first_ns)));
         }
-        sum->energy_j[i] += (float)apapi_timeline_between_j(
-            one, greater_ns(start_ns, late_ns) - late_ns, end_ns - late_ns, &known_ns);
-        sum->covered_pct[i] =
-            fminf(sum->covered_pct[i], (float)(PCT * (double)known_ns / (double)own_ns));
     }
 }
 
@@ -263,16 +233,12 @@ void apapi_domain_meter_tick(struct apapi_domain_meter *domain, uint64_t now_ns)
     bool waiting = domain->waiting;
 
     domain->waiting = false;
-    if (!domain->open) {
-        begin_window(domain, now_ns);
+    if (domain->open && waiting) {
         return;
     }
-    if (waiting) {
-        return;
-    }
-    if (domain->broken) {
+    if (domain->open && domain->broken) {
         apapi_rate_drop(&domain->rate);
-    } else {
+    } else if (domain->open) {
         apapi_rate_add(&domain->rate, domain->pending_j, now_ns - domain->open_ns);
         apapi_timeline_meter_add(&domain->timeline, domain->open_ns, now_ns, domain->pending_j);
     }

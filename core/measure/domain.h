@@ -30,6 +30,38 @@ void apapi_timeline_meter_add(struct apapi_timeline_meter *meter, uint64_t from_
 void apapi_timeline_meter_finish(const struct apapi_timeline_meter *meter, uint64_t length_ns,
                                  struct apapi_timeline *result);
 
+/** The bins of a timeline, wherever they are. */
+struct timeline_bins {
+    uint64_t bin_ns, length_ns;
+    size_t count;
+    const float *energy_j, *covered_pct; /* covered_pct NULL: all of each */
+};
+
+/** As apapi_timeline_between_j(). */
+static inline double timeline_bins_between_j(const struct timeline_bins *bins, uint64_t from_ns,
+                                             uint64_t to_ns, uint64_t *known_ns)
+{
+    double sum_j = 0, sum_ns = 0;
+
+    for (size_t i = bins->count ? (size_t)(from_ns / bins->bin_ns) : 0;
+         i < bins->count && i * bins->bin_ns < to_ns; i++) {
+        uint64_t begin_ns = i * bins->bin_ns, left_ns = bins->length_ns - begin_ns;
+        uint64_t length_ns = bins->bin_ns < left_ns ? bins->bin_ns : left_ns;
+        uint64_t first_ns = from_ns > begin_ns ? from_ns : begin_ns;
+        uint64_t last_ns = to_ns < begin_ns + length_ns ? to_ns : begin_ns + length_ns;
+        double covered_pct = bins->covered_pct ? (double)bins->covered_pct[i] : 100;
+
+        if (first_ns < last_ns) {
+            double share = (double)(last_ns - first_ns) / (double)length_ns;
+
+            sum_j += share * (double)bins->energy_j[i];
+            sum_ns += share * ((double)length_ns * covered_pct / 100);
+        }
+    }
+    *known_ns = (uint64_t)(sum_ns + 0.5);
+    return sum_j;
+}
+
 /** A sum of timelines that began at different times. */
 struct apapi_timeline_sum {
     int64_t start_unix_ns; /* of the earliest [ns since 1970] */

@@ -290,4 +290,7 @@ void apapi_meter_finish(struct apapi_meter *meter, const struct apapi_span *span
 /** @return the uncertainty of its energy, if that were its end [J]; NaN: no energy is known. */
 double apapi_meter_uncertainty_j(const struct apapi_meter *meter, const struct apapi_span *span);
 
+/** Add the counts of another event or measurement; `samples` becomes the greater one. */
+void incidents_add(struct apapi_incidents *sum, const struct apapi_incidents *one);
+
 #endif

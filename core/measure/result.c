@@ -407,3 +407,27 @@ double apapi_meter_uncertainty_j(const struct apapi_meter *meter, const struct a
     apapi_meter_finish(&copy, span, &result);
     return result.uncertainty_j;
 }
+
+void incidents_add(struct apapi_incidents *sum, const struct apapi_incidents *one)
+{
+    sum->samples = one->samples > sum->samples ? one->samples : sum->samples;
+    sum->failed += one->failed;
+    sum->wraps += one->wraps;
+    sum->resets += one->resets;
+    sum->refused += one->refused;
+    sum->gaps += one->gaps;
+    sum->stalls += one->stalls;
+    sum->rough += one->rough;
+}
+
+struct apapi_incidents apapi_measurement_incidents(const struct apapi_measurement *m)
+{
+    struct apapi_incidents sum = {0};
+
+    for (size_t i = 0; i < m->component_count; i++) {
+        for (size_t k = 0; k < m->components[i].event_count; k++) {
+            incidents_add(&sum, &m->components[i].events[k].incidents);
+        }
+    }
+    return sum;
+}

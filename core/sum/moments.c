@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "measure/domain.h"
 #include "record/record.h"
 #include "sum/sum.h"
 
@@ -15,9 +16,8 @@
 
 /* A curve as it is used. */
 struct sum_curve {
-    uint32_t at;  /* in the store */
     double scale; /* its domain's energy by that of the bins, which are rounded */
-    struct apapi_timeline timeline;
+    struct timeline_bins bins;
 };
 
 /* Before the packed energies of the bins, and their coverage if it is not whole. */
@@ -65,29 +65,23 @@ uint32_t sum_put_curve(struct sum_store *store, const struct apapi_timeline *tim
     return (uint32_t)at;
 }
 
-/* NULL: it has none. */
-static const struct sum_curve *sum_curve_load(const struct sum_store *store,
-                                              const struct sum_domain *domain,
-                                              struct sum_curve *curve)
+/* Without bins: it has none. @param domain  NULL: not known */
+static struct sum_curve sum_curve_of(const struct sum_store *store, const struct sum_domain *domain)
 {
-    const float *from = store->curves + domain->curve;
     struct curve_head head;
+    const float *bins;
 
-    if (store->curveless || domain->curve == SUM_NO_CURVE) {
-        return NULL;
+    if (!domain || store->curveless || domain->curve == SUM_NO_CURVE) {
+        return (struct sum_curve){.scale = 0};
     }
-    memcpy(&head, from, sizeof head);
-    curve->at = domain->curve;
-    curve->scale = head.scale;
-    curve->timeline.bin_ns = head.bin_ns;
-    curve->timeline.length_ns = head.length_ns;
-    curve->timeline.count = head.count;
-    from += HEAD_FLOATS;
-    memcpy(curve->timeline.energy_j, from, head.count * sizeof(float));
-    for (size_t i = 0; i < head.count; i++) {
-        curve->timeline.covered_pct[i] = head.whole ? 100 : from[head.count + i];
-    }
-    return curve;
+    memcpy(&head, store->curves + domain->curve, sizeof head);
+    bins = store->curves + domain->curve + HEAD_FLOATS;
+    return (struct sum_curve){.scale = head.scale,
+                              .bins = {.bin_ns = head.bin_ns,
+                                       .length_ns = head.length_ns,
+                                       .count = head.count,
+                                       .energy_j = bins,
+                                       .covered_pct = head.whole ? NULL : bins + head.count}};
 }
 
 /* --- the energy of one node ------------------------------------------------------------------- */
@@ -95,15 +89,22 @@ static const struct sum_curve *sum_curve_load(const struct sum_store *store,
 #define CANDIDATES 8 /* records compared for one moment */
 #define SLACK 500    /* 1/500 of a moment may be missing if it counts as fully known */
 #define NOT_COUNTED UINT64_MAX
-#define CURVES 8 /* that are unpacked at a time */
 
-/* Equal parts of the time, and what curves know of each. */
-struct columns {
+/* Parts of the time, and what curves know of each. */
+struct sum_columns {
+    int domain;
     const int64_t *edges; /* one more than `count` */
     size_t count;
     double *energy_j;
     uint64_t *known_ns;
 };
+
+/* The part of a time that is in the column that begins at `edges`. */
+static struct span span_common(const int64_t *edges, int64_t from_ns, int64_t to_ns)
+{
+    return (struct span){from_ns > edges[0] ? from_ns : edges[0],
+                         to_ns < edges[1] ? to_ns : edges[1]};
+}
 
 /* A piece's figures of an interval. */
 struct part {
@@ -138,23 +139,11 @@ struct sweep {
     int domain;
     const struct sum_entry *last; /* whose energy was counted last, and until when; NULL: none */
     int64_t last_ns;
-    struct sum_curve *curves;
-    struct columns *columns; /* NULL: only the sum is wanted */
-    size_t column;           /* where the time is in them */
+    const struct sum_columns *columns; /* NULL: only the sum is wanted */
+    size_t column;                     /* where the time is in them */
 };
 
 /* --- what one piece knows ------------------------------------------------------------------- */
-
-/* NULL: it has none. */
-static const struct sum_curve *moments_curve(struct sweep *sweep, const struct sum_entry *entry)
-{
-    struct sum_curve *slot = &sweep->curves[entry->domain->curve % CURVES];
-
-    if (entry->domain->curve != SUM_NO_CURVE && slot->at == entry->domain->curve) {
-        return slot;
-    }
-    return sum_curve_load(sweep->store, entry->domain, slot);
-}
 
 /* Since the beginning of its curve. */
 static uint64_t moments_since(const struct sum_entry *entry, int64_t at_ns)
@@ -163,43 +152,45 @@ static uint64_t moments_since(const struct sum_entry *entry, int64_t at_ns)
 }
 
 /* Without a curve, the power is constant. */
-static struct part moments_part(struct sweep *sweep, const struct sum_entry *entry, int64_t from_ns,
-                                int64_t to_ns)
+static struct part moments_part(const struct sweep *sweep, const struct sum_entry *entry,
+                                int64_t from_ns, int64_t to_ns)
 {
     const struct sum_domain *domain = entry->domain;
-    const struct sum_curve *curve = domain ? moments_curve(sweep, entry) : NULL;
+    const struct sum_curve curve = sum_curve_of(sweep->store, domain);
     double length_ns = (double)(to_ns - from_ns);
     struct part part;
 
-    if (!domain || (!curve && sweep->columns && !(domain->drawn && domain->energy_j == 0))) {
+    if (!domain ||
+        (!curve.bins.count && sweep->columns && !(domain->drawn && domain->energy_j == 0))) {
         return (struct part){0, 0};
     }
-    if (!curve) {
+    if (!curve.bins.count) {
         double share = length_ns / (double)(entry->end_ns - entry->start_ns);
         double known = (double)domain->known / SUM_KNOWN_ALL;
 
         return (struct part){sweep->share * share * domain->energy_j,
                              (uint64_t)(length_ns * known + 0.5)};
     }
-    part.energy_j = apapi_timeline_between_j(&curve->timeline, moments_since(entry, from_ns),
-                                             moments_since(entry, to_ns), &part.known_ns) *
-                    curve->scale * sweep->share;
+    part.energy_j = timeline_bins_between_j(&curve.bins, moments_since(entry, from_ns),
+                                            moments_since(entry, to_ns), &part.known_ns) *
+                    curve.scale * sweep->share;
     return part;
 }
 
 /* The end of the piece's next bin; INT64_MAX: no more bins. */
-static int64_t next_bin_ns(struct sweep *sweep, const struct sum_entry *entry, int64_t from_ns)
+static int64_t next_bin_ns(const struct sweep *sweep, const struct sum_entry *entry,
+                           int64_t from_ns)
 {
-    const struct sum_curve *curve = entry->domain ? moments_curve(sweep, entry) : NULL;
-    uint64_t since_ns = moments_since(entry, from_ns), bin;
+    const struct timeline_bins bins = sum_curve_of(sweep->store, entry->domain).bins;
+    uint64_t since_ns = moments_since(entry, from_ns), next;
     int64_t end_ns;
 
-    if (!curve) {
+    if (!bins.count) {
         return INT64_MAX;
     }
-    bin = since_ns / curve->timeline.bin_ns + 1;
-    if (bin >= curve->timeline.count ||
-        __builtin_add_overflow(from_ns, bin * curve->timeline.bin_ns - since_ns, &end_ns)) {
+    next = since_ns / bins.bin_ns + 1;
+    if (next >= bins.count ||
+        __builtin_add_overflow(from_ns, next * bins.bin_ns - since_ns, &end_ns)) {
         return INT64_MAX;
     }
     return end_ns;
@@ -221,41 +212,31 @@ static bool comes_before(const struct sum_entry *a, const struct sum_entry *b)
     return a->end_ns - a->start_ns > b->end_ns - b->start_ns;
 }
 
-static void swap(struct sum_entry **a, struct sum_entry **b)
-{
-    struct sum_entry *held = *a;
-
-    *a = *b;
-    *b = held;
-}
-
 static void push(struct sweep *sweep, struct sum_entry *piece)
 {
+    struct sum_entry **heap = sweep->heap;
     size_t at = sweep->heap_count++;
 
-    sweep->heap[at] = piece;
-    while (at > 0 && comes_before(piece, sweep->heap[(at - 1) / 2])) {
-        swap(&sweep->heap[at], &sweep->heap[(at - 1) / 2]);
-        at = (at - 1) / 2;
+    for (; at > 0 && comes_before(piece, heap[(at - 1) / 2]); at = (at - 1) / 2) {
+        heap[at] = heap[(at - 1) / 2];
     }
+    heap[at] = piece;
 }
 
 static struct sum_entry *pop(struct sweep *sweep)
 {
-    struct sum_entry **heap = sweep->heap, *top = heap[0];
     size_t count = --sweep->heap_count, at = 0;
+    struct sum_entry **heap = sweep->heap, *top = heap[0], *last = heap[count];
 
-    heap[0] = heap[count];
     for (size_t child = 1; child < count; child = 2 * at + 1) {
-        if (child + 1 < count && comes_before(heap[child + 1], heap[child])) {
-            child++;
-        }
-        if (!comes_before(heap[child], heap[at])) {
+        child += child + 1 < count && comes_before(heap[child + 1], heap[child]);
+        if (!comes_before(heap[child], last)) {
             break;
         }
-        swap(&heap[child], &heap[at]);
+        heap[at] = heap[child];
         at = child;
     }
+    heap[at] = last;
     return top;
 }
 
@@ -276,8 +257,8 @@ static bool is_all(uint64_t known_ns, int64_t from_ns, int64_t to_ns)
 }
 
 /* The piece that knows most of it; NULL: there is none. */
-static struct sum_entry *best_of(struct sweep *sweep, const struct choice *choice, int64_t from_ns,
-                                 int64_t to_ns, struct part *best)
+static struct sum_entry *best_of(const struct sweep *sweep, const struct choice *choice,
+                                 int64_t from_ns, int64_t to_ns, struct part *best)
 {
     struct sum_entry *entry = NULL;
 
@@ -304,14 +285,13 @@ double sum_cut_j(double swing_w, uint64_t bin_ns, uint64_t before_ns, uint64_t a
     return swing_w * (double)(before_ns < after_ns ? before_ns : after_ns) / NS_PER_S;
 }
 
-static double moments_cut_j(struct sweep *sweep, const struct sum_entry *entry, int64_t at_ns)
+static double moments_cut_j(const struct sweep *sweep, const struct sum_entry *entry, int64_t at_ns)
 {
-    const struct sum_curve *curve = moments_curve(sweep, entry);
-
     if (at_ns == entry->start_ns || at_ns == entry->end_ns) {
         return 0; /* a part of a record has it already */
     }
-    return sum_cut_j((double)entry->domain->swing_w, curve ? curve->timeline.bin_ns : 0,
+    return sum_cut_j((double)entry->domain->swing_w,
+                     sum_curve_of(sweep->store, entry->domain).bins.bin_ns,
                      moments_since(entry, at_ns), (uint64_t)(entry->end_ns - at_ns));
 }
 
@@ -328,18 +308,16 @@ static void moments_leave(struct sweep *sweep, struct sum_node *total)
 static void moments_spread(struct sweep *sweep, const struct sum_entry *entry, int64_t from_ns,
                            int64_t to_ns)
 {
-    const struct columns *columns = sweep->columns;
-    const int64_t *edges = columns->edges;
+    const struct sum_columns *columns = sweep->columns;
 
-    while (sweep->column < columns->count && edges[sweep->column + 1] <= from_ns) {
+    while (sweep->column < columns->count && columns->edges[sweep->column + 1] <= from_ns) {
         sweep->column++;
     }
-    for (size_t c = sweep->column; c < columns->count && edges[c] < to_ns; c++) {
-        int64_t begin_ns = from_ns > edges[c] ? from_ns : edges[c];
-        int64_t end_ns = to_ns < edges[c + 1] ? to_ns : edges[c + 1];
+    for (size_t c = sweep->column; c < columns->count && columns->edges[c] < to_ns; c++) {
+        const struct span part_of = span_common(columns->edges + c, from_ns, to_ns);
 
-        if (begin_ns < end_ns) {
-            struct part part = moments_part(sweep, entry, begin_ns, end_ns);
+        if (part_of.start_ns < part_of.end_ns) {
+            struct part part = moments_part(sweep, entry, part_of.start_ns, part_of.end_ns);
 
             columns->energy_j[c] += part.energy_j;
             columns->known_ns[c] += sweep->again ? 0 : part.known_ns;
@@ -482,6 +460,16 @@ static void moments_divide(struct sweep *sweep)
     sweep->edge_count = kept;
 }
 
+uint32_t sum_domains_of(const struct sum_store *store, const struct sum_piece *piece)
+{
+    uint32_t domains = 0;
+
+    for (size_t i = 0; i < piece->domain_count; i++) {
+        domains |= domain_bit(store->domains[piece->domain_at + i].domain);
+    }
+    return domains;
+}
+
 /* NULL: not known. */
 static const struct sum_domain *moments_domain(const struct sum_store *store,
                                                const struct sum_piece *piece, int domain)
@@ -587,12 +575,11 @@ static double moments_whole_j(const struct sweep *sweep, const struct sum_node *
                : total->energy_j[d] * (double)total->recorded_ns[d] / (double)total->covered_ns[d];
 }
 
-/* @param domain  APAPI_DOMAIN_NONE: all */
-static void moments_add_all(struct sweep *sweep, int domain, struct sum_node *total)
+static void moments_add_all(struct sweep *sweep, struct sum_node *total)
 {
     *total = (struct sum_node){.total_ns = 0};
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        if (domain == APAPI_DOMAIN_NONE || domain == d) {
+        if (!sweep->columns || sweep->columns->domain == d) {
             sweep->domain = d;
             moments_add_domain(sweep, total);
             total->whole_j[d] = total->covered_ns[d] > 0 ? moments_whole_j(sweep, total, d) : 0;
@@ -606,15 +593,10 @@ static void moments_add_all(struct sweep *sweep, int domain, struct sum_node *to
     }
 }
 
-/*
- * The same of the entries of a node.
- * @param columns  get the energy as far as there are curves; NULL: only the sum is wanted
- */
-static int moments_sweep(const struct sum_store *store, const struct sum_entries *node, int domain,
-                         struct columns *columns, struct sum_node *total)
+int sum_moments(const struct sum_store *store, const struct sum_entries *node,
+                const struct sum_columns *columns, struct sum_node *total)
 {
     size_t edges = 2 * node->count + 1;
-    struct sum_curve curves[CURVES];
     struct sweep sweep = {.store = store,
                           .entries = node->list,
                           .count = node->count,
@@ -622,16 +604,12 @@ static int moments_sweep(const struct sum_store *store, const struct sum_entries
                           .least_ns = calloc(edges, sizeof *sweep.least_ns),
                           .moments = calloc(edges, sizeof *sweep.moments),
                           .heap = calloc(node->count + 1, sizeof(struct sum_entry *)),
-                          .curves = curves,
                           .columns = columns};
     int result = sweep.edges && sweep.least_ns && sweep.moments && sweep.heap ? 0 : -1;
 
-    for (size_t i = 0; i < CURVES; i++) {
-        curves[i].at = SUM_NO_CURVE;
-    }
     if (result == 0) {
         moments_divide(&sweep);
-        moments_add_all(&sweep, domain, total);
+        moments_add_all(&sweep, total);
     }
     free(sweep.edges);
     free(sweep.least_ns);
@@ -641,68 +619,73 @@ static int moments_sweep(const struct sum_store *store, const struct sum_entries
     return result;
 }
 
-int sum_moments(const struct sum_store *store, struct sum_entry *entries, size_t count,
-                struct sum_node *node)
-{
-    return moments_sweep(store, &(struct sum_entries){entries, count}, APAPI_DOMAIN_NONE, NULL,
-                         node);
-}
-
 /* --- power over time -------------------------------------------------------------------------- */
 
 struct power {
     const struct sum_store *store;
     const struct sum_power_request *request;
-    struct columns columns;
+    struct sum_columns columns;
     int64_t *busy_ns, *ran_ns; /* time in each, with any of the nodes, and with one */
+    struct span *spans;        /* when a node ran, or all */
     double *power_w;
 };
 
 /* Domains that must be known of a node while it runs. */
 static uint32_t power_domains(const struct power *power, const struct sum_entries *node)
 {
-    int wanted = power->request->domain;
+    const struct sum_power_request *request = power->request;
     uint32_t domains = 0;
 
     for (size_t i = 0; i < node->count; i++) {
-        const struct sum_piece *piece = node->list[i].piece;
-
-        for (size_t k = 0; k < piece->domain_count; k++) {
-            int d = power->store->domains[piece->domain_at + k].domain;
-
-            domains |= wanted == APAPI_DOMAIN_NONE || wanted == d ? domain_bit(d) : 0;
-        }
+        domains |= sum_domains_of(power->store, node->list[i].piece);
     }
-    return domain_list_adding_up(domains);
+    if (request->node && strcmp(request->node, node->list->node) != 0) {
+        return 0;
+    }
+    return domain_list_adding_up(domains) &
+           (request->domain == APAPI_DOMAIN_NONE ? ~0U : domain_bit(request->domain));
 }
 
-/* When it ran. An incomplete record's step goes on. */
-static int power_add_time(const struct sum_entries *node, struct busy *busy)
+/* When it ran. An incomplete record's step goes on. @return the number of spans */
+static size_t power_put_spans(const struct sum_entries *node, struct span *spans)
 {
     for (size_t i = 0; i < node->count; i++) {
         const struct sum_entry *entry = &node->list[i];
-        int64_t start_ns;
 
-        if (__builtin_sub_overflow(entry->start_ns, entry->piece->late_ns, &start_ns)) {
-            start_ns = INT64_MIN;
+        if (__builtin_sub_overflow(entry->start_ns, entry->piece->late_ns, &spans[i].start_ns)) {
+            spans[i].start_ns = INT64_MIN;
         }
-        if (busy_add(busy, start_ns,
-                     entry->piece->reason == POOL_NONE ? entry->end_ns : entry->until_ns)) {
-            return -1;
+        spans[i].end_ns = entry->piece->reason == POOL_NONE ? entry->end_ns : entry->until_ns;
+    }
+    return node->count;
+}
+
+/* How long one of the spans runs in each column. */
+static void power_find_times(const struct power *power, size_t span_count, int64_t *times_ns)
+{
+    const struct sum_columns *columns = &power->columns;
+
+    memset(times_ns, 0, columns->count * sizeof *times_ns);
+    span_count = spans_unite(power->spans, span_count);
+    for (size_t i = 0; i < span_count; i++) {
+        for (size_t c = 0; c < columns->count; c++) {
+            const struct span ran =
+                span_common(columns->edges + c, power->spans[i].start_ns, power->spans[i].end_ns);
+
+            times_ns[c] += ran.end_ns > ran.start_ns ? ran.end_ns - ran.start_ns : 0;
         }
     }
-    return 0;
 }
 
 /* A node that ran in a part of a column counts for that part of the time with any node. */
-static int power_add_domain(struct power *power, const struct sum_entries *node, int domain)
+static int power_add_domain(struct power *power, const struct sum_entries *node)
 {
-    struct columns *columns = &power->columns;
+    struct sum_columns *columns = &power->columns;
     struct sum_node unused;
 
     memset(columns->energy_j, 0, columns->count * sizeof *columns->energy_j);
     memset(columns->known_ns, 0, columns->count * sizeof *columns->known_ns);
-    if (moments_sweep(power->store, node, domain, columns, &unused)) {
+    if (sum_moments(power->store, node, columns, &unused)) {
         return -1;
     }
     for (size_t c = 0; c < columns->count; c++) {
@@ -716,32 +699,39 @@ static int power_add_domain(struct power *power, const struct sum_entries *node,
     return 0;
 }
 
-/* The nodes one after the other. @param busy  gets the time of all; NULL: add up their power */
-static int power_each_node(struct power *power, const struct sum_entries *entries,
-                           struct busy *busy)
+static int power_add_node(struct power *power, const struct sum_entries *node)
 {
-    struct sum_entries node;
+    struct sum_columns *columns = &power->columns;
+    uint32_t domains = power_domains(power, node);
     int result = 0;
 
-    for (size_t i = 0; i < entries->count && result == 0; i += node.count) {
-        struct busy own = {0};
-        uint32_t domains;
+    if (domains) {
+        power_find_times(power, power_put_spans(node, power->spans), power->ran_ns);
+    }
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS && result == 0; d++) {
+        columns->domain = d;
+        result = domains & domain_bit(d) ? power_add_domain(power, node) : 0;
+    }
+    return result;
+}
 
-        node = (struct sum_entries){entries->list + i,
-                                    sum_same_node(entries->list + i, entries->count - i)};
-        domains = power->request->node && strcmp(power->request->node, node.list->node) != 0
-                      ? 0
-                      : power_domains(power, &node);
-        if (domains) {
-            result = power_add_time(&node, busy ? busy : &own);
-        }
-        if (!busy) {
-            busy_spread(&own, power->columns.edges, power->columns.count, power->ran_ns);
-        }
-        for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS && !busy && result == 0; d++) {
-            result = domains & domain_bit(d) ? power_add_domain(power, &node, d) : 0;
-        }
-        busy_clear(&own);
+static int power_add_nodes(struct power *power, const struct sum_entries *entries)
+{
+    struct sum_entries node;
+    size_t spans = 0;
+    int result = 0;
+
+    for (size_t i = 0; i < entries->count; i += node.count) {
+        node = sum_node_at(entries, i);
+        spans += power_domains(power, &node) ? power_put_spans(&node, power->spans + spans) : 0;
+    }
+    power_find_times(power, spans, power->busy_ns);
+    for (size_t c = 0; c < power->columns.count; c++) {
+        power->power_w[c] = power->busy_ns[c] > 0 ? 0 : NAN;
+    }
+    for (size_t i = 0; i < entries->count && result == 0; i += node.count) {
+        node = sum_node_at(entries, i);
+        result = power_add_node(power, &node);
     }
     return result;
 }
@@ -749,35 +739,31 @@ static int power_each_node(struct power *power, const struct sum_entries *entrie
 int sum_power(const struct sum_store *store, const struct sum_entries *entries,
               const struct sum_power_request *request, double *power_w)
 {
-    double length_ns = (double)(request->end_ns - request->start_ns),
-           count = (double)request->columns;
-    int64_t *times_ns = calloc(4 * (request->columns + 1), sizeof *times_ns);
-    int64_t *edges_ns = times_ns, *busy_ns = times_ns + request->columns + 1;
-    double *energy_j = calloc(request->columns + 1, sizeof *energy_j);
+    double length_ns = (double)(request->end_ns - request->start_ns);
+    size_t count = request->columns;
+    int64_t *edges_ns = calloc(4 * (count + 1), sizeof *edges_ns);
+    double *energy_j = calloc(count + 1, sizeof *energy_j);
     struct power power = {.store = store,
                           .request = request,
-                          .busy_ns = busy_ns,
-                          .ran_ns = busy_ns + request->columns,
+                          .spans = calloc(entries->count + 1, sizeof *power.spans),
                           .power_w = power_w};
-    struct busy busy = {0};
-    int result = times_ns && energy_j ? 0 : -1;
+    int result = edges_ns && energy_j && power.spans ? 0 : -1;
 
     if (result == 0) {
-        for (size_t c = 0; c <= request->columns; c++) {
-            edges_ns[c] = request->start_ns + (int64_t)(length_ns * (double)c / count);
+        for (size_t c = 0; c <= count; c++) {
+            edges_ns[c] = request->start_ns + (int64_t)(length_ns * (double)c / (double)count);
         }
-        power.columns = (struct columns){edges_ns, request->columns, energy_j,
-                                         (uint64_t *)power.ran_ns + request->columns};
-        result = power_each_node(&power, entries, &busy);
-        busy_spread(&busy, edges_ns, request->columns, busy_ns);
-        for (size_t c = 0; c < request->columns; c++) {
-            power_w[c] = busy_ns[c] > 0 ? 0 : NAN;
-        }
-        result = result ? -1 : power_each_node(&power, entries, NULL);
+        power.busy_ns = edges_ns + count + 1;
+        power.ran_ns = power.busy_ns + count;
+        power.columns = (struct sum_columns){.edges = edges_ns,
+                                             .count = count,
+                                             .energy_j = energy_j,
+                                             .known_ns = (uint64_t *)power.ran_ns + count};
+        result = power_add_nodes(&power, entries);
     }
-    busy_clear(&busy);
-    free(times_ns);
+    free(edges_ns);
     free(energy_j);
+    free(power.spans);
     errno = result ? ENOMEM : errno;
     return result;
 }

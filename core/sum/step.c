@@ -401,13 +401,7 @@ static void merge_add_trust(struct apapi_merge *merge, const struct apapi_measur
 {
     const struct apapi_incidents one = apapi_measurement_incidents(m);
 
-    merge->incidents.failed += one.failed;
-    merge->incidents.wraps += one.wraps;
-    merge->incidents.resets += one.resets;
-    merge->incidents.refused += one.refused;
-    merge->incidents.gaps += one.gaps;
-    merge->incidents.stalls += one.stalls;
-    merge->incidents.rough += one.rough;
+    incidents_add(&merge->incidents, &one);
     merge->cpu_ns += m->cpu_ns;
     merge->window_ns = window_shorter_ns(merge->window_ns, window_shortest_ns(m));
     if (m->component_count > 0 && !isnan(m->covered)) {

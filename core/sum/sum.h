@@ -141,8 +141,8 @@ int sum_gather(const struct sum_store *store, const uint32_t *numbers, size_t co
 int sum_total(const struct sum_store *store, struct sum_entries *entries,
               struct apapi_job_total *total);
 
-/** Set until_ns: the end of the step on all nodes, in the same run. 0; -1 with errno ENOMEM. */
-int sum_find_ends(struct sum_entries *entries);
+/** Set until_ns: the end of the step on all nodes, in the same run. Sorts as sum_total(). */
+void sum_find_ends(struct sum_entries *entries);
 
 /**
  * Power over time. A moment of a node counts once, from the record that knows most of it. Between
@@ -209,15 +209,16 @@ static inline bool job_total_is_brief(const struct apapi_job_total *total)
     return total->busy_ns < total->window_ns;
 }
 
-/** @return how many of the entries, at least one, are of the first one's node. */
-static inline size_t sum_same_node(const struct sum_entry *entries, size_t count)
+/** @return the entries of one node, which are together: those from `first` on. */
+static inline struct sum_entries sum_node_at(const struct sum_entries *entries, size_t first)
 {
-    size_t same = 1;
+    struct sum_entries node = {entries->list + first, 1};
 
-    while (same < count && entries[same].piece->node == entries->piece->node) {
-        same++;
+    while (first + node.count < entries->count &&
+           node.list[node.count].piece->node == node.list->piece->node) {
+        node.count++;
     }
-    return same;
+    return node;
 }
 
 /* --- within core/sum ------------------------------------------------------------------------ */
@@ -233,13 +234,19 @@ struct sum_node {
     uint32_t unknown_domains; /* of any piece */
 };
 
+struct sum_columns;
+
 /**
- * @param entries  of one node, sorted by start
- * @param node     result; set on success only
- * @return 0; -1 with errno ENOMEM. Takes time proportional to count x log(count).
+ * @param node     entries of one node, sorted by start
+ * @param columns  get the energy of their domain, as far as there are curves; NULL: not wanted
+ * @param total    result; set on success only
+ * @return 0; -1 with errno ENOMEM.
  */
-int sum_moments(const struct sum_store *store, struct sum_entry *entries, size_t count,
-                struct sum_node *node);
+int sum_moments(const struct sum_store *store, const struct sum_entries *node,
+                const struct sum_columns *columns, struct sum_node *total);
+
+/** @return the set of domains of a piece. */
+uint32_t sum_domains_of(const struct sum_store *store, const struct sum_piece *piece);
 
 /**
  * Keep a curve. If all of them take more than the store may have, none is kept.
@@ -291,30 +298,12 @@ void timings_find_runs(struct sum_entry *timings, size_t count);
  */
 void timings_sum(struct sum_entry *timings, size_t count, struct apapi_job_total *total);
 
-/*
- * The time by which energy is divided for a mean power: that in which at least one record measures.
- */
-
-struct busy_span {
-    int64_t start_ns, end_ns; /* [ns since 1970] */
+/** A time [ns since 1970]; one that ends before it begins is none. */
+struct span {
+    int64_t start_ns, end_ns;
 };
 
-/** All zero: nothing. Freed by busy_clear(). */
-struct busy {
-    struct busy_span *spans;
-    size_t count, room;
-};
-
-/** Add a time; one that ends before it begins counts nothing. @return 0; -1 with errno ENOMEM. */
-int busy_add(struct busy *busy, int64_t start_ns, int64_t end_ns);
-
-/** @return length of the union of all times [ns]; 0: none. Sorts them. */
-double busy_length_ns(const struct busy *busy);
-
-/** How much of that union is in parts of the time. @param edges  of the parts, one more than these
- */
-void busy_spread(const struct busy *busy, const int64_t *edges, size_t count, int64_t *lengths_ns);
-
-void busy_clear(struct busy *busy);
+/** Make them their union: disjoint, in order of time. @return their number then */
+size_t spans_unite(struct span *spans, size_t count);
 
 #endif

@@ -18,7 +18,7 @@ struct range {
 };
 
 struct alignment {
-    struct sum_entry **list;
+    struct sum_entry *list;
     size_t count;
     struct range *ranges;
     int64_t *apart_ns; /* of each node; UNKNOWN_NS */
@@ -54,8 +54,7 @@ static bool timing_move(struct sum_entry *timing, int64_t by_ns)
 
 static int compare_boots(const void *left, const void *right)
 {
-    const struct sum_entry *a = *(struct sum_entry *const *)left,
-                           *b = *(struct sum_entry *const *)right;
+    const struct sum_entry *a = left, *b = right;
     int order = COMPARE(a->piece->node, b->piece->node);
 
     order = order ? order : strcmp(a->boot, b->boot);
@@ -63,23 +62,21 @@ static int compare_boots(const void *left, const void *right)
 }
 
 /* The first one is where its clock says. */
-static void align_boot(struct sum_entry **list, size_t count)
+static void align_boot(struct sum_entry *list, size_t count)
 {
-    const struct sum_piece *first = list[0]->piece;
-
     for (size_t i = 1; i < count; i++) {
-        uint64_t since_ns = list[i]->piece->monotonic_ns - first->monotonic_ns;
+        uint64_t since_ns = list[i].piece->monotonic_ns - list->piece->monotonic_ns;
         int64_t start_ns, jumped_ns;
 
-        if (!__builtin_add_overflow(list[0]->start_ns, since_ns, &start_ns)) {
-            jumped_ns = list[i]->start_ns - start_ns;
-            list[i]->jumped_ns = timing_move(list[i], -jumped_ns) ? jumped_ns : 0;
+        if (!__builtin_add_overflow(list->start_ns, since_ns, &start_ns)) {
+            jumped_ns = list[i].start_ns - start_ns;
+            list[i].jumped_ns = timing_move(&list[i], -jumped_ns) ? jumped_ns : 0;
         }
     }
 }
 
 /* A node has one boot after the other, whatever its clock said. */
-static void part_boots(struct sum_entry **list, struct range *boots, size_t count)
+static void part_boots(struct sum_entry *list, struct range *boots, size_t count)
 {
     int64_t until_ns = 0;
 
@@ -88,48 +85,48 @@ static void part_boots(struct sum_entry **list, struct range *boots, size_t coun
         int64_t late_ns = until_ns > boots[b].start_ns ? until_ns - boots[b].start_ns : 0;
 
         for (size_t i = 0; i < boots[b].count && late_ns > 0; i++) {
-            timing_move(list[boots[b].first + i], late_ns);
+            timing_move(&list[boots[b].first + i], late_ns);
         }
         until_ns = plus(boots[b].end_ns, late_ns);
     }
 }
 
-static struct range range_of_boot(struct sum_entry **list, size_t first, size_t count)
+static struct range range_of_boot(struct sum_entry *list, size_t first, size_t count)
 {
     struct range boot = {INT64_MAX, 0, first, 0};
 
     while (first + boot.count < count &&
-           list[first + boot.count]->piece->node == list[first]->piece->node &&
-           list[first + boot.count]->piece->boot == list[first]->piece->boot) {
+           list[first + boot.count].piece->node == list[first].piece->node &&
+           list[first + boot.count].piece->boot == list[first].piece->boot) {
         boot.count++;
     }
-    if (*list[first]->boot) {
+    if (*list[first].boot) {
         align_boot(list + first, boot.count);
     }
     for (size_t i = first; i < first + boot.count; i++) {
-        boot.start_ns = list[i]->start_ns < boot.start_ns ? list[i]->start_ns : boot.start_ns;
-        boot.end_ns = list[i]->end_ns > boot.end_ns ? list[i]->end_ns : boot.end_ns;
+        boot.start_ns = list[i].start_ns < boot.start_ns ? list[i].start_ns : boot.start_ns;
+        boot.end_ns = list[i].end_ns > boot.end_ns ? list[i].end_ns : boot.end_ns;
     }
     return boot;
 }
 
 /* Number the nodes, and align the records of each. @return number of nodes */
-static uint32_t align_nodes(struct alignment *alignment)
+static uint32_t align_nodes(const struct alignment *alignment)
 {
-    struct sum_entry **list = alignment->list;
+    struct sum_entry *list = alignment->list;
     uint32_t nodes = 0;
 
-    qsort(list, alignment->count, sizeof(struct sum_entry *), compare_boots);
+    qsort(list, alignment->count, sizeof *list, compare_boots);
     for (size_t i = 0; i < alignment->count; nodes++) {
-        const struct sum_entry *first = list[i];
+        const struct sum_entry *first = &list[i];
         size_t boots = 0;
 
-        while (i < alignment->count && list[i]->piece->node == first->piece->node) {
+        while (i < alignment->count && list[i].piece->node == first->piece->node) {
             struct range *boot = &alignment->ranges[boots++];
 
             *boot = range_of_boot(list, i, alignment->count);
             for (; i < boot->first + boot->count; i++) {
-                list[i]->number = nodes;
+                list[i].number = nodes;
             }
         }
         if (*first->boot) { /* then all know theirs */
@@ -143,8 +140,7 @@ static uint32_t align_nodes(struct alignment *alignment)
 
 static int compare_steps(const void *left, const void *right)
 {
-    const struct sum_entry *a = *(struct sum_entry *const *)left,
-                           *b = *(struct sum_entry *const *)right;
+    const struct sum_entry *a = left, *b = right;
     int order = strcmp(a->step, b->step);
 
     order = order ? order : COMPARE(a->job, b->job);
@@ -153,18 +149,18 @@ static int compare_steps(const void *left, const void *right)
 }
 
 /* A step of several nodes, of which each began once and knows its boot. */
-static bool tells_clocks(struct sum_entry *const *step, size_t count, int64_t *seen)
+static bool tells_clocks(const struct sum_entry *step, size_t count, int64_t *seen)
 {
     bool once = true;
     size_t i = 0;
 
     for (; i < count && once; i++) {
-        once = *step[i]->boot && seen[step[i]->number] == UNKNOWN_NS &&
-               step[i]->nodes != APAPI_UNKNOWN && step[i]->nodes >= count;
-        seen[step[i]->number] = 0;
+        once = *step[i].boot && seen[step[i].number] == UNKNOWN_NS &&
+               step[i].nodes != APAPI_UNKNOWN && step[i].nodes >= count;
+        seen[step[i].number] = 0;
     }
     while (i-- > 0) {
-        seen[step[i]->number] = UNKNOWN_NS;
+        seen[step[i].number] = UNKNOWN_NS;
     }
     return once && count > 1;
 }
@@ -179,19 +175,18 @@ static int compare_widths(const void *left, const void *right)
 
 static size_t find_steps(const struct alignment *alignment)
 {
-    struct sum_entry **list = alignment->list;
+    struct sum_entry *list = alignment->list;
     size_t steps = 0;
 
-    qsort(list, alignment->count, sizeof(struct sum_entry *), compare_steps);
+    qsort(list, alignment->count, sizeof *list, compare_steps);
     for (size_t first = 0, end; first < alignment->count; first = end) {
-        const struct sum_entry *one = list[first];
+        const struct sum_entry *one = &list[first];
 
-        for (end = first + 1; end < alignment->count &&
-                              list[end]->piece->step == one->piece->step &&
-                              list[end]->job == one->job && list[end]->restarts == one->restarts;) {
+        for (end = first + 1; end < alignment->count && list[end].piece->step == one->piece->step &&
+                              list[end].job == one->job && list[end].restarts == one->restarts;) {
             end++;
         }
-        if (tells_clocks(list + first, end - first, alignment->apart_ns)) {
+        if (tells_clocks(one, end - first, alignment->apart_ns)) {
             alignment->ranges[steps++] = (struct range){.first = first, .count = end - first};
         }
     }
@@ -202,26 +197,26 @@ static size_t find_steps(const struct alignment *alignment)
 /* By a node whose clock is known already, else by the one in the middle: most clocks are right. */
 static void compare_clocks(const struct alignment *alignment, const struct range *step)
 {
-    struct sum_entry **list = alignment->list + step->first;
+    const struct sum_entry *list = alignment->list + step->first;
     int64_t *apart_ns = alignment->apart_ns;
-    int64_t start_ns = list[(step->count - 1) / 2]->start_ns;
+    int64_t start_ns = list[(step->count - 1) / 2].start_ns;
 
     for (size_t i = 0; i < step->count; i++) {
-        if (apart_ns[list[i]->number] != UNKNOWN_NS) {
-            start_ns = plus(list[i]->start_ns, -apart_ns[list[i]->number]);
+        if (apart_ns[list[i].number] != UNKNOWN_NS) {
+            start_ns = plus(list[i].start_ns, -apart_ns[list[i].number]);
             break;
         }
     }
     for (size_t i = 0; i < step->count; i++) {
-        int64_t ahead_ns = plus(list[i]->start_ns, -start_ns);
+        int64_t ahead_ns = plus(list[i].start_ns, -start_ns);
 
-        if (apart_ns[list[i]->number] == UNKNOWN_NS) {
-            apart_ns[list[i]->number] = llabs(ahead_ns) < TIMING_APART_NS ? 0 : ahead_ns;
+        if (apart_ns[list[i].number] == UNKNOWN_NS) {
+            apart_ns[list[i].number] = llabs(ahead_ns) < TIMING_APART_NS ? 0 : ahead_ns;
         }
     }
 }
 
-static void align_clocks(struct alignment *alignment, uint32_t nodes)
+static void align_clocks(const struct alignment *alignment, uint32_t nodes)
 {
     size_t steps;
 
@@ -233,7 +228,7 @@ static void align_clocks(struct alignment *alignment, uint32_t nodes)
         compare_clocks(alignment, &alignment->ranges[i]);
     }
     for (size_t i = 0; i < alignment->count && steps > 0; i++) {
-        struct sum_entry *timing = alignment->list[i];
+        struct sum_entry *timing = &alignment->list[i];
         int64_t apart_ns = alignment->apart_ns[timing->number];
 
         if (apart_ns != UNKNOWN_NS && timing_move(timing, -apart_ns)) {
@@ -244,23 +239,19 @@ static void align_clocks(struct alignment *alignment, uint32_t nodes)
 
 int timings_align(struct sum_entry *timings, size_t count)
 {
-    struct alignment alignment = {.list = calloc(count + 1, sizeof(struct sum_entry *)),
-                                  .count = count,
-                                  .ranges = calloc(count + 1, sizeof *alignment.ranges),
-                                  .apart_ns = calloc(count + 1, sizeof *alignment.apart_ns)};
-    int result = alignment.list && alignment.ranges && alignment.apart_ns ? 0 : -1;
+    const struct alignment alignment = {.list = timings,
+                                        .count = count,
+                                        .ranges = calloc(count + 1, sizeof *alignment.ranges),
+                                        .apart_ns = calloc(count + 1, sizeof *alignment.apart_ns)};
+    bool failed = !alignment.ranges || !alignment.apart_ns;
 
-    for (size_t i = 0; i < count && result == 0; i++) {
-        alignment.list[i] = &timings[i];
-    }
-    if (result == 0) {
+    if (!failed) {
         align_clocks(&alignment, align_nodes(&alignment));
     }
-    free(alignment.list);
     free(alignment.ranges);
     free(alignment.apart_ns);
-    errno = result ? ENOMEM : errno;
-    return result;
+    errno = failed ? ENOMEM : errno;
+    return failed ? -1 : 0;
 }
 
 /* --- runs ----------------------------------------------------------------------------------- */
@@ -407,70 +398,24 @@ void timings_sum(struct sum_entry *timings, size_t count, struct apapi_job_total
     total->node_s /= NS_PER_S;
 }
 
-/* --- the time in which at least one record measures ------------------------------------------- */
+/* --- the union of spans of time --------------------------------------------------------------- */
 
-int busy_add(struct busy *busy, int64_t start_ns, int64_t end_ns)
+size_t spans_unite(struct span *spans, size_t count)
 {
-    if (array_add(&busy->spans, busy->count, &busy->room, sizeof *busy->spans)) {
-        return -1;
-    }
-    busy->spans[busy->count++] = (struct busy_span){start_ns, end_ns};
-    return 0;
-}
+    size_t kept = 0;
 
-static void busy_sort(const struct busy *busy)
-{
-    if (busy->count > 1) {
-        qsort(busy->spans, busy->count, sizeof *busy->spans, compare_int64); /* by start */
-    }
-}
+    qsort(spans, count, sizeof *spans, compare_int64); /* by start */
+    for (size_t i = 0; i < count; i++) {
+        struct span *last = kept > 0 ? &spans[kept - 1] : NULL;
 
-/* @return what a span has that those before it, which end at `until_ns`, do not have */
-static struct busy_span busy_rest(const struct busy_span *span, int64_t *until_ns)
-{
-    struct busy_span rest = *span;
-
-    rest.start_ns = rest.start_ns > *until_ns ? rest.start_ns : *until_ns;
-    *until_ns = rest.end_ns > *until_ns ? rest.end_ns : *until_ns;
-    return rest;
-}
-
-double busy_length_ns(const struct busy *busy)
-{
-    int64_t until_ns = INT64_MIN;
-    double length_ns = 0;
-
-    busy_sort(busy);
-    for (size_t i = 0; i < busy->count; i++) {
-        struct busy_span rest = busy_rest(&busy->spans[i], &until_ns);
-
-        if (rest.end_ns > rest.start_ns) {
-            length_ns += (double)rest.end_ns - (double)rest.start_ns;
+        if (spans[i].end_ns <= spans[i].start_ns) {
+            continue;
+        }
+        if (last && spans[i].start_ns <= last->end_ns) {
+            last->end_ns = spans[i].end_ns > last->end_ns ? spans[i].end_ns : last->end_ns;
+        } else {
+            spans[kept++] = spans[i];
         }
     }
-    return length_ns;
-}
-
-void busy_spread(const struct busy *busy, const int64_t *edges, size_t count, int64_t *lengths_ns)
-{
-    int64_t until_ns = INT64_MIN;
-
-    memset(lengths_ns, 0, count * sizeof *lengths_ns);
-    busy_sort(busy);
-    for (size_t i = 0; i < busy->count; i++) {
-        struct busy_span rest = busy_rest(&busy->spans[i], &until_ns);
-
-        for (size_t c = 0; c < count && rest.end_ns > rest.start_ns; c++) {
-            int64_t start_ns = rest.start_ns > edges[c] ? rest.start_ns : edges[c];
-            int64_t end_ns = rest.end_ns < edges[c + 1] ? rest.end_ns : edges[c + 1];
-
-            lengths_ns[c] += end_ns > start_ns ? end_ns - start_ns : 0;
-        }
-    }
-}
-
-void busy_clear(struct busy *busy)
-{
-    free(busy->spans);
-    *busy = (struct busy){0};
+    return kept;
 }

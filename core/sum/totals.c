@@ -341,70 +341,66 @@ static int sum_align(struct sum_entries *entries, struct apapi_job_total *total)
 
 static int sum_compare_runs(const void *left, const void *right)
 {
-    const struct sum_entry *a = *(struct sum_entry *const *)left,
-                           *b = *(struct sum_entry *const *)right;
+    const struct sum_entry *a = left, *b = right;
     int order = COMPARE(a->piece->step, b->piece->step);
 
     order = order ? order : COMPARE(a->restarts, b->restarts);
     return order ? order : COMPARE(b->end_ns, a->end_ns);
 }
 
-int sum_find_ends(struct sum_entries *entries)
+void sum_find_ends(struct sum_entries *entries)
 {
-    struct sum_entry **list = calloc(entries->count + 1, sizeof(struct sum_entry *));
-    const struct sum_entry *last = NULL; /* to end, of the same step and run */
+    struct sum_entry *list = entries->list;
+    const struct sum_entry *last = list; /* to end, of the same step and run */
 
-    for (size_t i = 0; i < entries->count && list; i++) {
-        list[i] = &entries->list[i];
+    qsort(list, entries->count, sizeof *list, sum_compare_runs);
+    for (size_t i = 0; i < entries->count; i++) {
+        bool same = last->piece->step == list[i].piece->step && last->restarts == list[i].restarts;
+
+        last = same ? last : &list[i];
+        list[i].until_ns = last->end_ns;
     }
-    if (list) {
-        qsort(list, entries->count, sizeof(struct sum_entry *), sum_compare_runs);
-    }
-    for (size_t i = 0; i < entries->count && list; i++) {
-        last =
-            last && last->piece->step == list[i]->piece->step && last->restarts == list[i]->restarts
-                ? last
-                : list[i];
-        list[i]->until_ns = last->end_ns;
-    }
-    free(list);
-    return list ? 0 : -1;
+    qsort(list, entries->count, sizeof *list, sum_compare_times);
 }
 
 /* --- the nodes together --------------------------------------------------------------------- */
 
-/* The common state of nodes while they are added up. */
-struct sum_progress {
-    struct busy busy[2];           /* of domains that do not add up, that do */
-    double whole_j[APAPI_DOMAINS]; /* as if no time that has a record were unknown */
-};
-
-static int sum_add_times(const struct sum_store *store, const struct sum_entry *entry,
-                         struct sum_progress *progress)
+/* The time in which at least one record has a domain that does not add up, or one that does. */
+static int sum_find_busy(const struct sum_store *store, const struct sum_entries *entries,
+                         double busy_ns[2])
 {
-    const struct sum_domain *domain = store->domains + entry->piece->domain_at;
-    bool known[2] = {false, false};
+    struct span *spans = calloc(entries->count + 1, sizeof *spans);
 
-    for (size_t i = 0; i < entry->piece->domain_count; i++) {
-        known[apapi_domain_adds_up(domain[i].domain)] = true;
-    }
-    for (int adds_up = 0; adds_up < 2; adds_up++) {
-        if (known[adds_up] && busy_add(&progress->busy[adds_up], entry->start_ns, entry->end_ns)) {
-            return -1;
+    for (int adds_up = 0; adds_up < 2 && spans; adds_up++) {
+        size_t count = 0;
+
+        for (size_t i = 0; i < entries->count; i++) {
+            const struct sum_entry *entry = &entries->list[i];
+            uint32_t known = sum_domains_of(store, entry->piece);
+            uint32_t adding_up = domain_list_adding_up(known);
+
+            if (adds_up ? adding_up : known & ~adding_up) {
+                spans[count++] = (struct span){entry->start_ns, entry->end_ns};
+            }
+        }
+        count = spans_unite(spans, count);
+        busy_ns[adds_up] = 0;
+        for (size_t i = 0; i < count; i++) {
+            busy_ns[adds_up] += (double)spans[i].end_ns - (double)spans[i].start_ns;
         }
     }
-    return 0;
+    free(spans);
+    return spans ? 0 : -1;
 }
 
 /* A step that has more of the node than the others shows what the job has. */
-static void sum_add_cores(const struct sum_entry *entries, size_t count,
-                          struct apapi_job_total *total)
+static void sum_add_cores(const struct sum_entries *node, struct apapi_job_total *total)
 {
     uint32_t cores = 0, node_cores = 0;
 
-    for (size_t i = 0; i < count; i++) {
-        cores = known_greater(cores, entries[i].piece->cores);
-        node_cores = known_greater(node_cores, entries[i].piece->node_cores);
+    for (size_t i = 0; i < node->count; i++) {
+        cores = known_greater(cores, node->list[i].piece->cores);
+        node_cores = known_greater(node_cores, node->list[i].piece->node_cores);
     }
     total->cores = (total->nodes == 0 || total->cores) && cores ? total->cores + cores : 0;
     total->node_cores =
@@ -415,31 +411,30 @@ static void sum_add_cores(const struct sum_entry *entries, size_t count,
  * Shares of steps that run at the same time add up; but each step that had the whole node has all
  * of it, each moment of which counts once.
  */
-static int sum_give_shares(const struct sum_store *store, const struct sum_entry *entries,
-                           size_t count, struct sum_node *node)
+static int sum_give_shares(const struct sum_store *store, const struct sum_entries *entries,
+                           struct sum_node *node)
 {
-    struct sum_entry *whole = calloc(count + 1, sizeof *whole);
+    struct sum_entries whole = {calloc(entries->count + 1, sizeof *whole.list), 0};
     struct sum_node own;
-    size_t wholes = 0;
-    int result;
+    int result = whole.list ? 0 : -1;
 
-    for (size_t i = 0; i < count && whole; i++) {
-        whole[wholes] = entries[i];
-        wholes += entries[i].piece->exclusive;
+    for (size_t i = 0; i < entries->count && result == 0; i++) {
+        whole.list[whole.count] = entries->list[i];
+        whole.count += entries->list[i].piece->exclusive;
     }
-    result = whole ? sum_moments(store, whole, wholes, &own) : -1;
-    free(whole);
+    result = result ? result : sum_moments(store, &whole, NULL, &own);
+    free(whole.list);
     for (int d = 0; d < APAPI_DOMAINS && result == 0; d++) {
         bool known = own.covered_ns[d] > 0;
 
         node->energy_j[d] = known ? own.energy_j[d] : NAN;
         node->uncertainty_j[d] = known ? own.uncertainty_j[d] : NAN;
     }
-    for (size_t i = 0; i < count && result == 0; i++) {
-        const struct sum_domain *given = store->domains + entries[i].piece->domain_at;
+    for (size_t i = 0; i < entries->count && result == 0; i++) {
+        const struct sum_piece *piece = entries->list[i].piece;
+        const struct sum_domain *given = store->domains + piece->domain_at;
 
-        for (size_t k = 0; k < entries[i].piece->domain_count && !entries[i].piece->exclusive;
-             k++) {
+        for (size_t k = 0; k < piece->domain_count && !piece->exclusive; k++) {
             sum_plus(given[k].energy_j, given[k].uncertainty_j, &node->energy_j[given[k].domain],
                      &node->uncertainty_j[given[k].domain]);
         }
@@ -447,39 +442,33 @@ static int sum_give_shares(const struct sum_store *store, const struct sum_entry
     return result;
 }
 
-static int sum_add_node(const struct sum_store *store, struct sum_entry *entries, size_t count,
-                        struct sum_progress *progress, struct apapi_job_total *total)
+static int sum_add_node(const struct sum_store *store, const struct sum_entries *entries,
+                        double whole_j[APAPI_DOMAINS], struct apapi_job_total *total)
 {
     struct sum_node node;
-    int result = sum_moments(store, entries, count, &node);
 
-    if (result == 0 && store->shares) {
-        result = sum_give_shares(store, entries, count, &node);
+    if (sum_moments(store, entries, NULL, &node) ||
+        (store->shares && sum_give_shares(store, entries, &node))) {
+        return -1;
     }
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS && result == 0; d++) {
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         struct apapi_job_domain *domain = &total->domains[d];
+        bool known = node.covered_ns[d] > 0;
 
         domain->recorded_ns += node.recorded_ns[d];
         domain->unknown += (node.unknown_domains & domain_bit(d)) != 0;
-        if (node.covered_ns[d] > 0) {
-            domain->covered_ns += node.covered_ns[d];
-            domain->nodes++;
-            progress->whole_j[d] += node.whole_j[d];
-        }
-        if (node.covered_ns[d] > 0 || store->shares) {
+        domain->covered_ns += node.covered_ns[d];
+        domain->nodes += known;
+        whole_j[d] += node.whole_j[d];
+        if (known || store->shares) {
             sum_plus(node.energy_j[d], node.uncertainty_j[d], &domain->energy_j,
                      &domain->uncertainty_j);
         }
     }
-    for (size_t i = 0; i < count && result == 0; i++) {
-        result = sum_add_times(store, &entries[i], progress);
-    }
-    if (result == 0) {
-        total->covered_ns += node.total_ns;
-        sum_add_cores(entries, count, total);
-        total->nodes++;
-    }
-    return result;
+    total->covered_ns += node.total_ns;
+    sum_add_cores(entries, total);
+    total->nodes++;
+    return 0;
 }
 
 /*
@@ -496,22 +485,19 @@ static bool sum_is_missing(const struct apapi_job_total *total, int d)
             (domain->unknown > 0 && unknown_ns > domain->recorded_ns / SUM_KNOWN_ALL));
 }
 
-static void sum_add_domains(const struct sum_progress *progress, struct apapi_job_total *total)
+/* @param whole_j  of each domain, as if no time that has a record were unknown */
+static void sum_add_domains(const double whole_j[APAPI_DOMAINS], const double busy_ns[2],
+                            struct apapi_job_total *total)
 {
-    double busy_ns[2] = {busy_length_ns(&progress->busy[false]),
-                         busy_length_ns(&progress->busy[true])};
-
     total->energy_j = total->mean_w = total->uncertainty_j = NAN;
     total->busy_ns = (uint64_t)(busy_ns[true] > 0 ? busy_ns[true] : busy_ns[false]);
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         struct apapi_job_domain *domain = &total->domains[d];
+        bool adds_up = apapi_domain_adds_up(d);
 
         total->missing_domains |= sum_is_missing(total, d) ? domain_bit(d) : 0;
-        domain->mean_w = NAN;
-        if (domain->nodes > 0) {
-            domain->mean_w = progress->whole_j[d] * NS_PER_S / busy_ns[apapi_domain_adds_up(d)];
-        }
-        if (apapi_domain_adds_up(d)) {
+        domain->mean_w = domain->nodes > 0 ? whole_j[d] * NS_PER_S / busy_ns[adds_up] : NAN;
+        if (adds_up) {
             sum_plus(domain->energy_j, domain->uncertainty_j, &total->energy_j,
                      &total->uncertainty_j);
             total->mean_w = known_plus(total->mean_w, domain->mean_w);
@@ -522,19 +508,21 @@ static void sum_add_domains(const struct sum_progress *progress, struct apapi_jo
 static int sum_add_nodes(const struct sum_store *store, const struct sum_entries *entries,
                          struct apapi_job_total *total)
 {
-    struct sum_progress progress = {0};
-    int result = 0;
+    double whole_j[APAPI_DOMAINS] = {0};
+    double busy_ns[2];
+    struct sum_entries node;
 
-    for (size_t first = 0, count; first < entries->count && result == 0; first += count) {
-        count = sum_same_node(entries->list + first, entries->count - first);
-        result = sum_add_node(store, entries->list + first, count, &progress, total);
+    for (size_t first = 0; first < entries->count; first += node.count) {
+        node = sum_node_at(entries, first);
+        if (sum_add_node(store, &node, whole_j, total)) {
+            return -1;
+        }
     }
-    if (result == 0) {
-        sum_add_domains(&progress, total);
+    if (sum_find_busy(store, entries, busy_ns)) {
+        return -1;
     }
-    busy_clear(&progress.busy[false]);
-    busy_clear(&progress.busy[true]);
-    return result;
+    sum_add_domains(whole_j, busy_ns, total);
+    return 0;
 }
 
 /* --- the whole ------------------------------------------------------------------------------ */

@@ -73,7 +73,7 @@ TEST(power_over_time_is_that_of_the_records_whose_energy_counts)
     assert_int_equal(sum_add(&store, &records[1], NULL), 0);
     assert_int_equal(sum_gather(&store, NULL, 2, &entries), 0);
     assert_int_equal(sum_total(&store, &entries, &total), 0);
-    assert_int_equal(sum_find_ends(&entries), 0);
+    sum_find_ends(&entries);
     assert_int_equal(sum_power(&store, &entries,
                                &(struct sum_power_request){
                                    .start_ns = BEGIN, .end_ns = BEGIN + 10 * S, .columns = 10},
@@ -178,7 +178,7 @@ TEST(gpus_of_steps_at_the_same_time_add_up)
         assert_about(total.energy_j, rows[i].energy_j);
         assert_about(total.uncertainty_j, rows[i].uncertainty_j);
         assert_int_equal(total.covered_ns, isnan(rows[i].power_w[2]) ? 10 * S : 15 * S);
-        assert_int_equal(sum_find_ends(&entries), 0);
+        sum_find_ends(&entries);
         assert_int_equal(sum_power(&store, &entries,
                                    &(struct sum_power_request){
                                        .start_ns = BEGIN, .end_ns = BEGIN + 15 * S, .columns = 3},

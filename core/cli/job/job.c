@@ -381,29 +381,29 @@ static int add_up(struct show *show)
         }
     }
     if (sum_gather(&show->store, NULL, show->count, &show->entries) ||
-        sum_total(&show->store, &show->entries, &show->total) || sum_find_ends(&show->entries)) {
+        sum_total(&show->store, &show->entries, &show->total)) {
         return -1;
     }
+    sum_find_ends(&show->entries);
     for (size_t i = 0; i < show->entries.count; i++) {
         const struct sum_entry *entry = &show->entries.list[i];
 
         show_record(show, entry)->measurement.start_unix_ns = entry->start_ns;
         show_record(show, entry)->id.restarts = entry->restarts;
     }
-    if (show->entries.count > 0) {
-        qsort(show->entries.list, show->entries.count, sizeof *show->entries.list, compare_entries);
-    }
+    qsort(show->entries.list, show->entries.count, sizeof *show->entries.list, compare_entries);
     return 0;
 }
 
 static int work_out_nodes(struct show *show, struct sum_entry *list)
 {
-    for (size_t i = 0, count; i < show->entries.count; i += count) {
+    for (size_t i = 0, next; i < show->entries.count; i = next) {
+        struct sum_entries own = sum_node_at(&(struct sum_entries){list, show->entries.count}, i);
         struct show_node *node = &show->nodes[show->node_count++];
 
-        node->name = show_record(show, &list[i])->id.node;
-        count = sum_same_node(list + i, show->entries.count - i);
-        if (sum_total(&show->store, &(struct sum_entries){list + i, count}, &node->used)) {
+        next = i + own.count;
+        node->name = show_record(show, own.list)->id.node;
+        if (sum_total(&show->store, &own, &node->used)) {
             return -1;
         }
     }

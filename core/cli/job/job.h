@@ -69,8 +69,8 @@ int show_add(const struct apapi_record *record, const char *line, size_t size, v
  */
 int show_choose(struct show *show, const char *command, char *job_id, size_t size);
 
-/** Sort, and calculate everything else. Records begin where they belong then, see sum/sum.h.
- * 0; -1 with errno ENOMEM. */
+/** Sort the records, at least one, and calculate all else. They begin where they belong then, see
+ * sum/sum.h. 0; -1 with errno ENOMEM. */
 int show_work_out(struct show *show);
 
 /** @return the record of an entry, after show_work_out(). */
