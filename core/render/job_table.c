@@ -66,15 +66,17 @@ static void job_table_collect(const struct job_table *table, struct table_rows *
     const struct apapi_job_total *job = &table->total;
     struct merge_domain domains[APAPI_DOMAINS];
     struct merge_domain total = job_table_domain(job->energy_j, job->uncertainty_j, job->mean_w);
+    bool partial = job->missing_domains != 0;
 
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         const struct apapi_job_domain *one = &job->domains[d];
 
         domains[d] = job_table_domain(one->energy_j, one->uncertainty_j, one->mean_w);
         domains[d].nodes = one->nodes;
+        partial |= apapi_domain_adds_up(d) && one->nodes > 0 && one->nodes < job->nodes;
         domains[d].covered = (double)one->covered_ns / (double)one->recorded_ns;
     }
-    table_rows_collect(rows, domains, &total, job->missing_domains ? "partial total" : "total",
+    table_rows_collect(rows, domains, &total, partial ? "partial total" : "total",
                        job_total_is_brief(&table->total));
 }
 

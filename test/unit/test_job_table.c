@@ -104,6 +104,11 @@ TABLE(a_domain_that_a_step_lacks_is_named)
     assert_text("\n  dram known for 50.0 % of the measured time\n");
     assert_null(strstr(text, "package known"));
     assert_text("\n  measured 100.0 % of 1 node x 20.0 s");
+    ADD("0", "n2", 0, 10);
+    add_record(&record);
+    format(&head);
+    assert_text("\n  partial total "); /* as the table of a step */
+    assert_text("\n  dram known on 1 of 2 nodes\n");
 }
 
 /* A step of 10 s whose counter of the package never moved. */
