@@ -256,6 +256,16 @@ static int flat_set(const struct flat *flat, int result, struct apapi_error *err
     return 0;
 }
 
+/* What was asked for instead of a run is written. */
+static int table_end(const struct option_table *table)
+{
+    if (fflush(stdout) == EOF || ferror(stdout)) {
+        fprintf(stderr, "%s: standard output: %s\n", table->program, strerror(errno));
+        return EXIT_FAILURE;
+    }
+    return EXIT_SUCCESS;
+}
+
 int option_table_read(const struct option_table *table, int argc, char **argv, void *options)
 {
     struct apapi_error err;
@@ -265,7 +275,7 @@ int option_table_read(const struct option_table *table, int argc, char **argv, v
     if (argc == 2 && strcmp(argv[1], OPTION_LIST) == 0) {
         option_table_list_rows(table->rows);
         puts("h --help -\nV --version -");
-        return EXIT_SUCCESS;
+        return table_end(table);
     }
     flat_fill(&flat, table, options);
     opterr = 0;
@@ -275,11 +285,11 @@ int option_table_read(const struct option_table *table, int argc, char **argv, v
         }
         if (result == 'h') {
             option_table_help(table, stdout);
-            return EXIT_SUCCESS;
+            return table_end(table);
         }
         if (result == 'V') {
             printf("%.*s " APAPI_VERSION "\n", (int)strcspn(table->program, " "), table->program);
-            return EXIT_SUCCESS;
+            return table_end(table);
         }
         if (flat_set(&flat, result, &err)) {
             char text[MESSAGE_SIZE];
