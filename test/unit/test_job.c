@@ -113,32 +113,23 @@ TEST(the_record_that_knows_more_counts)
     assert_pair("batch n1 0 100 200", "0 n1 0 90 300", 200.0001, 20000, 100);
 }
 
-/* "NAME FROM TO GPUS WATTS": a step with GPUs of its own, "01", or of which that is not known, "-".
+/* A step with GPUs of its own, "01", or of which that is not known, "". @param text  for written()
  */
-static struct apapi_record with_gpus(const char *text)
+static struct apapi_record with_gpus(const char *gpus, const char *text)
 {
-    static struct apapi_component_result components[3];
     static struct apapi_event_result events[3][2];
+    static struct apapi_component_result components[3];
     static size_t count;
     struct apapi_component_result *component = &components[count % 3];
-    struct apapi_timeline_meter meter;
-    struct apapi_record record;
-    char name[16], gpus[16];
-    double power_w;
-    int from_s, to_s;
+    struct apapi_record record = written(text);
+    struct apapi_domain_result *domains = record.measurement.domains;
 
-    assert_int_equal(sscanf(text, "%15s %d %d %15s %lf", name, &from_s, &to_s, gpus, &power_w), 5);
-    record = step(name, "n1", from_s, to_s, NAN);
-    add_domain(&record, APAPI_DOMAIN_GPU, power_w);
-    record.measurement.domains[APAPI_DOMAIN_GPU].power_w =
-        (struct apapi_summary){.min = power_w, .mean = power_w, .max = power_w};
-    apapi_timeline_meter_init(&meter, 0, S);
-    apapi_timeline_meter_add(&meter, 0, record.measurement.elapsed_ns, power_w * (to_s - from_s));
-    apapi_timeline_meter_finish(&meter, record.measurement.elapsed_ns,
-                                &record.measurement.domains[APAPI_DOMAIN_GPU].timeline);
-    *component = (struct apapi_component_result){.events = events[count++ % 3],
-                                                 .event_count = *gpus == '-' ? 0 : strlen(gpus)};
-    for (size_t i = 0; i < component->event_count; i++) {
+    domains[PACKAGE].power_w.min = domains[PACKAGE].power_w.max = domains[PACKAGE].power_w.mean;
+    domains[APAPI_DOMAIN_GPU] = domains[PACKAGE];
+    domains[PACKAGE].measured = false;
+    *component =
+        (struct apapi_component_result){.events = events[count++ % 3], .event_count = strlen(gpus)};
+    for (size_t i = 0; gpus[i]; i++) {
         struct apapi_event *event = &component->events[i].event;
 
         snprintf(event->name, sizeof event->name, "nvml:::NVIDIA_L4:device_%c:power", gpus[i]);
@@ -154,22 +145,29 @@ static struct apapi_record with_gpus(const char *text)
 TEST(gpus_of_steps_at_the_same_time_add_up)
 {
     static const struct {
-        const char *steps[3];
-        double energy_j, uncertainty_j, power_w[3]; /* of 5 s each */
-    } rows[] = {{{"0 0 10 0 100", "1 5 15 1 200"}, 3000, 0, {100, 300, 200}},
-                {{"0 0 10 0 100", "1 5 15 1 200", "batch 0 15 01 300"}, 4500, 0, {300, 300, 300}},
-                {{"0 0 10 0 100", "1 5 15 0 100"}, 1500, 0, {100, 100, 100}},
-                {{"0 0 10 - 100", "1 0 10 1 200"}, 1000, 0, {100, 100, NAN}},
-                {{"0 0 10 01 200", "1 0 10 12 300"}, 4000, 2000, {400, 400, NAN}}};
+        const char *gpus[3], *steps[3];
+        double energy_j, uncertainty_j, power_w[3]; /* of each second */
+    } rows[] = {
+        {{"0", "1"}, {"0 n1 0 : 100 100", "1 n1 1 : 200 200"}, 600, 0, {100, 300, 200}},
+        {{"0", "1", "01"},
+         {"0 n1 0 : 100 100", "1 n1 1 : 200 200", "batch n1 0 : 300 300 300"},
+         900,
+         0,
+         {300, 300, 300}},
+        {{"0", "0"}, {"0 n1 0 : 100 100", "1 n1 1 : 100 100"}, 300, 0, {100, 100, 100}},
+        {{"", "1"}, {"0 n1 0 : 100 100", "1 n1 0 : 200 200"}, 200, 0, {100, 100, NAN}},
+        {{"01", "12"}, {"0 n1 0 : 200 200", "1 n1 0 : 300 300"}, 800, 400, {400, 400, NAN}}};
 
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct sum_power_request request = {
+            .start_ns = BEGIN, .end_ns = BEGIN + 3 * S, .columns = 3};
         struct sum_store store = {.lists = true};
         struct sum_entries entries;
         struct apapi_job_total total;
         double power_w[3];
 
         for (size_t k = 0; k < 3 && rows[i].steps[k]; k++) {
-            struct apapi_record record = with_gpus(rows[i].steps[k]);
+            struct apapi_record record = with_gpus(rows[i].gpus[k], rows[i].steps[k]);
 
             assert_int_equal(sum_add(&store, &record, NULL), 0);
         }
@@ -177,13 +175,9 @@ TEST(gpus_of_steps_at_the_same_time_add_up)
         assert_int_equal(sum_total(&store, &entries, &total), 0);
         assert_about(total.energy_j, rows[i].energy_j);
         assert_about(total.uncertainty_j, rows[i].uncertainty_j);
-        assert_int_equal(total.covered_ns, isnan(rows[i].power_w[2]) ? 10 * S : 15 * S);
+        assert_int_equal(total.covered_ns, isnan(rows[i].power_w[2]) ? 2 * S : 3 * S);
         sum_find_ends(&entries);
-        assert_int_equal(sum_power(&store, &entries,
-                                   &(struct sum_power_request){
-                                       .start_ns = BEGIN, .end_ns = BEGIN + 15 * S, .columns = 3},
-                                   power_w),
-                         0);
+        assert_int_equal(sum_power(&store, &entries, &request, power_w), 0);
         for (size_t c = 0; c < 3; c++) {
             assert_true(isnan(rows[i].power_w[c]) == isnan(power_w[c]));
             assert_true(isnan(power_w[c]) || fabs(power_w[c] - rows[i].power_w[c]) < 0.1);
