@@ -617,6 +617,7 @@ static void collect_record(struct collector *collector, const struct delivery *d
     }
     if (strcmp(record.id.node, delivery->node) != 0) {
         collect_damaged(collector, delivery->node, "its record is of another node");
+        apapi_record_clear(&record);
         return;
     }
     limits_take_record(&collector->limits, &record);

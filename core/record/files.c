@@ -210,7 +210,7 @@ static bool may_want(const struct filter *filter, struct tree *tree, const char 
 {
     static const char begin[] = "{\"apapi\":1,";
     bool selects = filter->nodes.count > 0;
-    struct apapi_identity head;
+    struct apapi_identity head = APAPI_IDENTITY_UNKNOWN;
 
     if (size < sizeof begin || memcmp(line, begin, strlen(begin)) != 0 || line[size - 1] != '}') {
         return true;

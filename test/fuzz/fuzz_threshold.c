@@ -5,15 +5,14 @@
 
 static void fuzz_budget(const char *text)
 {
-    struct limit budget = {.amount = 42}, again;
+    struct limit budget = {.amount = 42};
     struct apapi_error err = {""};
 
     if (limit_parse_budget(text, &budget, &err)) {
         REQUIRE(budget.amount == 42 && strstr(err.text, " ^"));
     } else {
-        REQUIRE(budget.amount > 0 && budget.text[0] != '\0' && limit_first_signal(&budget));
-        REQUIRE(strlen(budget.text) + 1 == sizeof budget.text ||
-                limit_parse_budget(budget.text, &again, NULL) == 0);
+        REQUIRE(budget.amount > 0 && strstr(budget.text, "budget of ") == budget.text);
+        REQUIRE(limit_first_signal(&budget));
     }
 }
 
