@@ -72,15 +72,21 @@ static void pass_components(struct brief_lines *lines, bool writes, struct apapi
     if (writes) {
         return;
     }
-    *component = (struct apapi_component_result){
-        .measured = true, .interval_ns = 2 * window_ns, .events = lines->gpus};
-    for (int gpu = 0; gpus; gpu++, gpus >>= 1) {
-        struct apapi_event *event = &lines->gpus[component->event_count].event;
+    if (gpus != lines->named) {
+        lines->named = gpus;
+        lines->gpu_count = 0;
+        for (int gpu = 0; gpus; gpu++, gpus >>= 1) {
+            struct apapi_event *event = &lines->gpus[lines->gpu_count].event;
 
-        snprintf(event->name, sizeof event->name, ":::gpu%d", gpu);
-        event->domain = APAPI_DOMAIN_GPU;
-        component->event_count += gpus & 1;
+            snprintf(event->name, sizeof event->name, ":::gpu%d", gpu);
+            event->domain = APAPI_DOMAIN_GPU;
+            lines->gpu_count += gpus & 1;
+        }
     }
+    *component = (struct apapi_component_result){.measured = true,
+                                                 .interval_ns = 2 * window_ns,
+                                                 .events = lines->gpus,
+                                                 .event_count = lines->gpu_count};
     m->component_count = 1;
     m->components = component;
 }

@@ -25,7 +25,9 @@ struct brief_lines {
     bool failed;                             /* out of memory, or damaged */
     struct sum_store sums;                   /* to find out about curves; for sum_free() */
     struct apapi_component_result component; /* of the record that was read, ... */
-    struct apapi_event_result gpus[64];      /* ... and its GPUs */
+    struct apapi_event_result gpus[64];      /* ... and its GPUs, as bits in `named` */
+    size_t gpu_count;
+    uint64_t named;
 };
 
 /** Add a line. @param record  NULL: it is odd */
