@@ -136,7 +136,6 @@ commands=(list doctor mark top report show audit regions plot import export conf
         complains 1 '*standard output: No space left on device' bash -c '"$@" >/dev/full' - "$apapi" $words
     done
     complains 1 'atime: standard output: No space left on device' bash -c "'$atime' --version >/dev/full"
-    complains 1 'apapi top: /nonexistent: No such file or directory' "$apapi" top -1 --dir /nonexistent
     complains 1 '*standard output*' bash -c "'$apapi' report --acct-dir '$acct' -S 2026-01-01 >&-"
 }
 

@@ -482,9 +482,6 @@ int top_command(int argc, char **argv)
     if (optind < argc) {
         return command_refuse(COMMAND, "it takes options only; see 'apapi help top'");
     }
-    if (top.dir && access(top.dir, F_OK)) { /* that of apapi.conf is made with the first step */
-        return command_fail(COMMAND, "%.200s: %s", top.dir, strerror(errno));
-    }
     top.iterations = top.once ? 1 : top.iterations;
     top.form.filtered = query->jobs || query->users || query->nodes;
     status = records_begin(query);
