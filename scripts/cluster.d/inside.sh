@@ -183,7 +183,7 @@ start_accounting() {
     install -d -o mysql -g mysql -m 755 "${database%/*}"
     mariadb-install-db "${options[@]}" --user=mysql --skip-test-db \
         --auth-root-authentication-method=socket >"$state/log/mariadb-install.out" 2>&1 </dev/null ||
-        die "mariadb-install-db failed ($(tail -n 1 "$state/log/mariadb-install.out"))"
+        die "mariadb-install-db failed ($(grep . "$state/log/mariadb-install.out" | tail -n 3))"
     spawn mariadbd "${as_mysql[@]}" mariadbd "${options[@]}" --socket="$database" \
         --pid-file="$state/spool/mysql/pid" --skip-networking --innodb-fast-shutdown=2
     wait_daemon mariadbd mariadb_say "create user slurm@localhost identified via unix_socket"
