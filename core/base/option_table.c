@@ -256,7 +256,7 @@ static int flat_set(const struct flat *flat, int result, struct apapi_error *err
     return 0;
 }
 
-/* What was asked for instead of a run is written. */
+/* Help or version is written. */
 static int table_end(const struct option_table *table)
 {
     if (fflush(stdout) == EOF || ferror(stdout)) {

@@ -166,6 +166,7 @@ static void limits_take_total(struct step_limits *limits, const struct delivery 
 {
     uint64_t now_ns = deadline_now();
     struct limit_report report;
+    bool waits;
 
     if (limit_report_read(delivery->payload, &report) || report.job == 0 ||
         limit_sum_report(&limits->sum, delivery->node, limits->step, &report, now_ns)) {
@@ -174,8 +175,11 @@ static void limits_take_total(struct step_limits *limits, const struct delivery 
     limits_add_job(limits, report.job);
     limits->heard_ns = limits->heard_ns ? limits->heard_ns : now_ns;
     limits->next_ns = now_ns;
-    if (report.last && limits->period_ns && limits->asker < 0) {
+    waits = report.last && limits->period_ns && limits->asker < 0;
+    if (waits) {
         limits->asker = fcntl(delivery->fd, F_DUPFD_CLOEXEC, 0);
+    }
+    if (waits && limits->asker >= 0) {
         limits_look_soon(limits);
     } else {
         limits_answer(limits, delivery->fd);
@@ -781,8 +785,10 @@ static ssize_t send_some(void *cookie, const char *bytes, size_t size)
     static char part[PART_BYTES + 1];
 
     (void)cookie;
-    for (size_t sent = 0; sent < size; sent += strlen(part)) {
-        snprintf(part, sizeof part, "%.*s", (int)(size - sent), bytes + sent);
+    for (size_t sent = 0, length; sent < size; sent += length) {
+        length = size - sent < PART_BYTES ? size - sent : PART_BYTES;
+        memcpy(part, bytes + sent, length);
+        part[length] = '\0';
         if (message_send_text(APAPI_CHANNEL_FD, &message, APAPI_WORD_TABLE, part,
                               deadline_now() + PLUGIN_PATIENCE_NS)) {
             return 0;

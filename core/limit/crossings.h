@@ -68,7 +68,7 @@ struct actor_config {
     const char *slurm_conf; /* the same; "": where Slurm has it */
 };
 
-/** What came of an action. */
+/** The result of an action. */
 struct order_answer {
     uint64_t number; /* of the crossing in this run */
     size_t limit;    /* in the list; LIMITS_ROOM: of crossings_run() */

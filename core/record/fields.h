@@ -49,7 +49,8 @@ struct field {
     size_t size;                /* FIELD_TEXT: bytes with the NUL; of a structure [bytes] */
     const struct field *fields; /* of a structure */
     size_t count;               /* FIELD_LIST: offset of the size_t with their number */
-    /** What a structure's fields cannot say; NULL: nothing. @return 0; -1 as fields_decode() */
+    /** Reads the members that fields cannot say; NULL: there are none. @return 0; -1 as
+     * fields_decode() */
     int (*read)(const struct tree_node *object, void *structure, const struct field_path *path);
     void (*write)(struct json_writer *json, const void *structure);
 };

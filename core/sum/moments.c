@@ -112,7 +112,7 @@ struct part {
     uint64_t known_ns;
 };
 
-/* What is counted of a domain in a moment. Steps may have GPUs of their own, which add up. */
+/* A domain in a moment, as far as it is counted. Steps may have GPUs of their own, which add up. */
 struct moment {
     uint64_t known_ns;
     uint64_t taken; /* GPUs whose energy is counted */

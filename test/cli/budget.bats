@@ -98,7 +98,7 @@ asks() { # CALLS BUDGET SCRIPT TEXT...
 @test "a site's limit for the partition, as squeue tells" {
     printf '[budget]\nmax_budget = 50kJ,debug:1kJ\nbudget_action = term,debug:signal=USR1\n' >"$BATS_TEST_TMPDIR/apapi.conf"
     export BUDGET_CONFIG=$BATS_TEST_TMPDIR/apapi.conf
-    collect 2kJ 'total n1 1 1 900; eventually called squeue; total n1 1 2 1000; eventually called scancel'
+    collect 2kJ 'until total n1 1 1 900 | grep -q "budget of 1kJ"; do sleep 0.02; done; total n1 1 2 1000; eventually called scancel'
     [[ $(<"$CALLS") == $'squeue --noheader --format=%P %q --job 7\nscancel --quiet --signal=USR1 7.0' ]]
     [[ $stderr == *'80 % of the energy budget of 1kJ used'*'energy budget of 1kJ reached'* ]]
 }
