@@ -173,11 +173,12 @@ database=/run/mysqld/mysqld.sock # MariaDB listens nowhere else
 has_accounting() { [[ -e $state/etc/slurmdbd.conf ]]; }
 
 # Losing data in a crash of the machine is allowed. Without io_uring: MariaDB aborts when one of its requests there is
-# refused or cancelled.
+# refused or cancelled. With a folder of the site's own for temporary tables: MariaDB names them by its process ID, which
+# servers of other sites have too, and at its start removes those that it finds.
 start_accounting() {
     local as_mysql as_slurm
     local options=(--no-defaults --datadir="$state/spool/mysql" --innodb-use-native-aio=OFF --innodb-flush-method=nosync
-        --innodb-flush-log-at-trx-commit=0 --innodb-log-file-size=8M)
+        --innodb-flush-log-at-trx-commit=0 --innodb-log-file-size=8M --tmpdir=/dev/shm)
     read -ra as_mysql <<<"$(as_user mysql)"
     read -ra as_slurm <<<"$(as_user slurm)"
     install -d -o mysql -g mysql -m 755 "${database%/*}"

@@ -32,24 +32,23 @@ server_is_gone() { # PID
 }
 
 # Its files need not survive the machine. Without io_uring: MariaDB aborts when one of its requests there is refused or
-# cancelled.
-server_options=(--no-defaults --innodb-use-native-aio=OFF --innodb-flush-method=nosync --innodb-flush-log-at-trx-commit=0 --innodb-doublewrite=0
-    --innodb-log-file-size=8M --innodb-buffer-pool-size=32M --performance-schema=OFF)
-
+# cancelled. With a folder of its own for temporary tables: at its start MariaDB removes those that it finds.
 server_start() {
-    local owner=() root
+    local options=(--no-defaults --datadir="$server/data" --tmpdir="$server" --innodb-use-native-aio=OFF --innodb-flush-method=nosync
+        --innodb-flush-log-at-trx-commit=0 --innodb-doublewrite=0 --innodb-log-file-size=8M --innodb-buffer-pool-size=32M
+        --performance-schema=OFF)
+    local root
     PATH=$PATH:/usr/sbin
     command -v mariadbd mariadb-install-db mariadb >/dev/null || { echo "$no_server" >&2; return 1; }
     mkdir "$server/data"
     root=$(id -un) || return 1 # a server knows its users by name
     if ((EUID == 0)); then
         chown mysql "$server" "$server/data"
-        owner=(--user=mysql)
+        options+=(--user=mysql)
     fi
-    mariadb-install-db "${server_options[@]}" "${owner[@]}" --datadir="$server/data" --skip-test-db \
-        --auth-root-authentication-method=socket --auth-root-socket-user="$root" >"$server/install" 2>&1 || return 1
-    mariadbd "${server_options[@]}" "${owner[@]}" --datadir="$server/data" --socket="$server/socket" \
-        --pid-file="$server/pid" --skip-networking >"$server/log" 2>&1 3>&- &
+    mariadb-install-db "${options[@]}" --skip-test-db --auth-root-authentication-method=socket --auth-root-socket-user="$root" \
+        >"$server/install" 2>&1 || return 1
+    mariadbd "${options[@]}" --socket="$server/socket" --pid-file="$server/pid" --skip-networking >"$server/log" 2>&1 3>&- &
     eventually is_decided $!
     : >"$server/up"
     sql "create database apapi"
