@@ -36,6 +36,7 @@ load report_common
     [[ $output == $'jobid,jobname,energy_j,co2_g\n72,"a,""b""|c",20000,' ]]
     run -0 report -P -j 72 --format=jobid,jobname,energy --units kWh
     [[ $output == $'jobid|jobname|energy_kwh\n72|a,"b"?c|0.00555555556' ]]
+    [[ $(report -n -j 72 --format=energy --units kWh) == "0.00556 kWh" ]]
     record 74 0 n1 0 10 100 '.job_name = "=HYPERLINK(\"http://x\")" | .account = "-1+1" | .user = "\u001b[31m@\r\n\u009bx"'
     run -0 report --csv -n -j 74 --format=jobname,account,user
     [[ $output == "\"'=HYPERLINK(\"\"http://x\"\")\",'-1+1,?[31m@???x" ]]

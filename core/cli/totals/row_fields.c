@@ -216,6 +216,9 @@ void report_energy_text(char *text, size_t size, double energy_j, double uncerta
         snprintf(text, size, "%s", units_known_quantity(energy_j, uncertainty_j, "J").text);
         return;
     }
+    if (energy_j > 0 && energy_j < scale.factor / 10) { /* three digits that are not 0 */
+        scale.decimals = 2 - (int)floor(log10(energy_j / scale.factor));
+    }
     units_keep_known(&scale, energy_j, uncertainty_j);
     snprintf(text, size, "%s %s", units_number_full(energy_j, &scale).text, units[unit].name);
 }
