@@ -90,57 +90,40 @@ static struct sum_curve sum_curve_of(const struct sum_store *store, const struct
 #define SLACK 500    /* 1/500 of a moment may be missing if it counts as fully known */
 #define NOT_COUNTED UINT64_MAX
 
-/* Parts of the time, and what curves know of each. */
-struct sum_columns {
-    int domain;
-    const int64_t *edges; /* one more than `count` */
-    size_t count;
-    double *energy_j;
-    uint64_t *known_ns;
-};
-
-/* The part of a time that is in the column that begins at `edges`. */
-static struct span span_common(const int64_t *edges, int64_t from_ns, int64_t to_ns)
-{
-    return (struct span){from_ns > edges[0] ? from_ns : edges[0],
-                         to_ns < edges[1] ? to_ns : edges[1]};
-}
-
 /* A piece's figures of an interval. */
 struct part {
     double energy_j;
     uint64_t known_ns;
 };
 
-/* A domain in a moment, as far as it is counted. Steps may have GPUs of their own, which add up. */
+/*
+ * A node's time is cut at each start and end of a piece; the last moment only ends the one before.
+ * The second half is of the domain that is added up: steps may have GPUs of their own.
+ */
 struct moment {
+    int64_t from_ns;   /* the first member: they are sorted by compare_int64() */
+    uint64_t least_ns; /* how much all domains that add up know of it; NOT_COUNTED */
     uint64_t known_ns;
     uint64_t taken; /* GPUs whose energy is counted */
     uint64_t seen;  /* GPUs of all records */
 };
 
-/*
- * A node's time is cut at each start and end of a piece. A heap holds the running pieces with the
- * preferred one on top. Ended pieces are removed when they get to the top.
- */
+/* One pass over the moments for each domain, and for each set of GPUs. */
 struct sweep {
     const struct sum_store *store;
+    const struct sum_extent *extent;
     struct sum_entry *entries;
-    size_t count, next;
-    int64_t *edges;
-    size_t edge_count;
-    uint64_t *least_ns;     /* of each moment: how much all domains know of it; NOT_COUNTED */
-    struct moment *moments; /* what is counted of a domain */
-    uint64_t gpus;          /* of the pieces that are looked at; all bits: any, or no GPUs */
-    double share;           /* of a piece's energy that is of GPUs not taken yet */
-    bool again;             /* something was counted in the moment */
-    struct sum_entry **heap;
-    size_t heap_count;
+    size_t count;
+    struct moment *moments;
+    size_t moment_count;
+    struct sum_entry **running; /* the preferred one comes last; some have ended */
+    size_t running_count;
     int domain;
+    uint64_t gpus;                /* of the pieces that are looked at; all bits: any, or no GPUs */
+    double share;                 /* of a piece's energy that is of GPUs not taken yet */
     const struct sum_entry *last; /* whose energy was counted last, and until when; NULL: none */
     int64_t last_ns;
-    const struct sum_columns *columns; /* NULL: only the sum is wanted */
-    size_t column;                     /* where the time is in them */
+    struct sum_node *total;
 };
 
 /* --- what one piece knows ------------------------------------------------------------------- */
@@ -161,7 +144,7 @@ static struct part moments_part(const struct sweep *sweep, const struct sum_entr
     struct part part;
 
     if (!domain ||
-        (!curve.bins.count && sweep->columns && !(domain->drawn && domain->energy_j == 0))) {
+        (!curve.bins.count && sweep->extent->curves && !(domain->drawn && domain->energy_j == 0))) {
         return (struct part){0, 0};
     }
     if (!curve.bins.count) {
@@ -196,7 +179,7 @@ static int64_t next_bin_ns(const struct sweep *sweep, const struct sum_entry *en
     return end_ns;
 }
 
-/* --- the heap ------------------------------------------------------------------------------- */
+/* --- pieces that run at the same time --------------------------------------------------------- */
 
 static bool is_whole(const struct sum_entry *entry)
 {
@@ -212,42 +195,41 @@ static bool comes_before(const struct sum_entry *a, const struct sum_entry *b)
     return a->end_ns - a->start_ns > b->end_ns - b->start_ns;
 }
 
-static void push(struct sweep *sweep, struct sum_entry *piece)
+/* Of equal ones that which began first is preferred. */
+static void moments_put(struct sweep *sweep, struct sum_entry *entry)
 {
-    struct sum_entry **heap = sweep->heap;
-    size_t at = sweep->heap_count++;
+    struct sum_entry **running = sweep->running;
+    size_t at = 0, end = sweep->running_count++;
 
-    for (; at > 0 && comes_before(piece, heap[(at - 1) / 2]); at = (at - 1) / 2) {
-        heap[at] = heap[(at - 1) / 2];
-    }
-    heap[at] = piece;
-}
+    while (at < end) {
+        size_t middle = at + (end - at) / 2;
 
-static struct sum_entry *pop(struct sweep *sweep)
-{
-    size_t count = --sweep->heap_count, at = 0;
-    struct sum_entry **heap = sweep->heap, *top = heap[0], *last = heap[count];
-
-    for (size_t child = 1; child < count; child = 2 * at + 1) {
-        child += child + 1 < count && comes_before(heap[child + 1], heap[child]);
-        if (!comes_before(heap[child], last)) {
-            break;
+        if (comes_before(entry, running[middle])) {
+            at = middle + 1;
+        } else {
+            end = middle;
         }
-        heap[at] = heap[child];
-        at = child;
     }
-    heap[at] = last;
-    return top;
+    memmove(running + at + 1, running + at,
+            (sweep->running_count - 1 - at) * sizeof(struct sum_entry *));
+    running[at] = entry;
 }
 
-/* --- a moment ------------------------------------------------------------------------------- */
+/* Remove those that have ended by then, as far as they would be candidates. */
+static void moments_drop(struct sweep *sweep, int64_t at_ns)
+{
+    struct sum_entry **running = sweep->running;
 
-/* Pieces that run at the same time. */
-struct choice {
-    struct sum_entry *entries[CANDIDATES];
-    size_t count;
-    struct part part; /* of the moment, if there is one piece */
-};
+    for (size_t i = sweep->running_count, left = CANDIDATES; i-- > 0 && left > 0;) {
+        if (running[i]->end_ns <= at_ns) {
+            sweep->running_count--;
+            memmove(running + i, running + i + 1,
+                    (sweep->running_count - i) * sizeof(struct sum_entry *));
+        } else {
+            left--;
+        }
+    }
+}
 
 static bool is_all(uint64_t known_ns, int64_t from_ns, int64_t to_ns)
 {
@@ -256,22 +238,31 @@ static bool is_all(uint64_t known_ns, int64_t from_ns, int64_t to_ns)
     return known_ns + length_ns / SLACK >= length_ns;
 }
 
-/* The piece that knows most of it; NULL: there is none. */
-static struct sum_entry *best_of(const struct sweep *sweep, const struct choice *choice,
-                                 int64_t from_ns, int64_t to_ns, struct part *best)
+/* The candidates, the preferred one first. */
+static struct sum_entry *candidate(const struct sweep *sweep, size_t number)
 {
-    struct sum_entry *entry = NULL;
+    return number < sweep->running_count && number < CANDIDATES
+               ? sweep->running[sweep->running_count - 1 - number]
+               : NULL;
+}
+
+/* The first one that knows all of it, else the one that knows most. */
+static struct sum_entry *best_of(const struct sweep *sweep, int64_t from_ns, int64_t to_ns,
+                                 struct part *best)
+{
+    struct sum_entry *found = NULL, *entry;
 
     *best = (struct part){0, 0};
-    for (size_t i = 0; i < choice->count && !is_all(best->known_ns, from_ns, to_ns); i++) {
-        struct part part = moments_part(sweep, choice->entries[i], from_ns, to_ns);
+    for (size_t i = 0; (entry = candidate(sweep, i)) && !is_all(best->known_ns, from_ns, to_ns);
+         i++) {
+        struct part part = moments_part(sweep, entry, from_ns, to_ns);
 
-        if (i == 0 || part.known_ns > best->known_ns) {
+        if (!found || part.known_ns > best->known_ns) {
             *best = part;
-            entry = choice->entries[i];
+            found = entry;
         }
     }
-    return entry;
+    return found;
 }
 
 /* --- uncertainty ---------------------------------------------------------------------------- */
@@ -296,43 +287,22 @@ static double moments_cut_j(const struct sweep *sweep, const struct sum_entry *e
 }
 
 /* Another piece goes on, or none. */
-static void moments_leave(struct sweep *sweep, struct sum_node *total)
+static void moments_leave(struct sweep *sweep)
 {
     if (sweep->last) {
-        total->uncertainty_j[sweep->domain] += moments_cut_j(sweep, sweep->last, sweep->last_ns);
+        sweep->total->uncertainty_j[sweep->domain] +=
+            moments_cut_j(sweep, sweep->last, sweep->last_ns);
     }
     sweep->last = NULL;
 }
 
-/* Divide it into the columns. What is used comes in the order of time. */
-static void moments_spread(struct sweep *sweep, const struct sum_entry *entry, int64_t from_ns,
-                           int64_t to_ns)
-{
-    const struct sum_columns *columns = sweep->columns;
-
-    while (sweep->column < columns->count && columns->edges[sweep->column + 1] <= from_ns) {
-        sweep->column++;
-    }
-    for (size_t c = sweep->column; c < columns->count && columns->edges[c] < to_ns; c++) {
-        const struct span part_of = span_common(columns->edges + c, from_ns, to_ns);
-
-        if (part_of.start_ns < part_of.end_ns) {
-            struct part part = moments_part(sweep, entry, part_of.start_ns, part_of.end_ns);
-
-            columns->energy_j[c] += part.energy_j;
-            columns->known_ns[c] += sweep->again ? 0 : part.known_ns;
-        }
-    }
-}
-
 /* A piece's own uncertainty is of its ends mainly: each part of it may have all of it. */
-static void use(struct sweep *sweep, struct sum_entry *entry, int64_t from_ns, int64_t to_ns,
-                struct sum_node *total)
+static void use(struct sweep *sweep, struct sum_entry *entry, int64_t from_ns, int64_t to_ns)
 {
-    double *uncertainty_j = &total->uncertainty_j[sweep->domain];
+    double *uncertainty_j = &sweep->total->uncertainty_j[sweep->domain];
 
     if (sweep->last != entry || sweep->last_ns != from_ns) {
-        moments_leave(sweep, total);
+        moments_leave(sweep);
         *uncertainty_j += moments_cut_j(sweep, entry, from_ns);
     }
     if (!entry->used) {
@@ -341,61 +311,31 @@ static void use(struct sweep *sweep, struct sum_entry *entry, int64_t from_ns, i
     }
     sweep->last = entry;
     sweep->last_ns = to_ns;
-    if (sweep->columns) {
-        moments_spread(sweep, entry, from_ns, to_ns);
-    }
 }
 
-/* One piece may know what is a gap of another one: bin by bin. */
-static struct part fill_gaps(struct sweep *sweep, const struct choice *choice, int64_t from_ns,
-                             int64_t to_ns, struct sum_node *total)
+/* --- a moment ------------------------------------------------------------------------------- */
+
+/* From the piece that knows all of it, else bin by bin: one may know what is a gap of another. */
+static struct part moments_take(struct sweep *sweep, int64_t from_ns, int64_t to_ns)
 {
-    struct part sum = {0, 0};
+    struct part sum = {0, 0}, part;
+    struct sum_entry *entry = best_of(sweep, from_ns, to_ns, &part);
+    bool one = !candidate(sweep, 1) || is_all(part.known_ns, from_ns, to_ns);
 
-    while (from_ns < to_ns) {
-        int64_t until_ns = to_ns;
-        struct sum_entry *entry;
-        struct part part;
-
-        for (size_t i = 0; i < choice->count; i++) {
-            int64_t edge_ns = next_bin_ns(sweep, choice->entries[i], from_ns);
+    for (int64_t until_ns = to_ns; from_ns < to_ns; from_ns = until_ns, until_ns = to_ns) {
+        for (size_t i = 0; candidate(sweep, i) && !one; i++) {
+            int64_t edge_ns = next_bin_ns(sweep, candidate(sweep, i), from_ns);
 
             until_ns = edge_ns < until_ns ? edge_ns : until_ns;
         }
-        entry = best_of(sweep, choice, from_ns, until_ns, &part);
-        if (entry && part.known_ns > 0) {
-            use(sweep, entry, from_ns, until_ns, total);
+        entry = one ? entry : best_of(sweep, from_ns, until_ns, &part);
+        if (part.known_ns > 0) {
+            use(sweep, entry, from_ns, until_ns);
         }
         sum.energy_j += part.energy_j;
         sum.known_ns += part.known_ns;
-        from_ns = until_ns;
     }
     return sum;
-}
-
-/* Choose the pieces to use for a moment, until one knows all of it. They stay in the heap. */
-static struct choice moments_choose(struct sweep *sweep, int64_t from_ns, int64_t to_ns)
-{
-    struct choice choice = {.count = 0};
-    bool known = false;
-
-    while (sweep->heap_count > 0 && choice.count < CANDIDATES && !known) {
-        struct sum_entry *entry = pop(sweep);
-
-        if (entry->end_ns > from_ns) {
-            choice.entries[choice.count++] = entry;
-            choice.part = moments_part(sweep, entry, from_ns, to_ns);
-            known = is_all(choice.part.known_ns, from_ns, to_ns);
-        }
-    }
-    for (size_t i = 0; i < choice.count; i++) {
-        push(sweep, choice.entries[i]);
-    }
-    if (known) {
-        choice.entries[0] = choice.entries[choice.count - 1];
-        choice.count = 1;
-    }
-    return choice;
 }
 
 /* So much of the moment is known of these GPUs: on average, if others are known longer or shorter.
@@ -414,50 +354,54 @@ static void moment_note(struct moment *moment, uint64_t gpus, uint64_t others, u
 
 /* Of a step that has some of its GPUs in common with others, the rest is taken to draw as much as
  * these, and may have drawn anything. */
-static void add_moment(struct sweep *sweep, size_t number, struct sum_node *total)
+static void moments_add(struct sweep *sweep, struct moment *moment)
 {
-    int64_t from_ns = sweep->edges[number], to_ns = sweep->edges[number + 1];
-    struct moment *moment = &sweep->moments[number];
     uint64_t others = sweep->gpus & ~moment->taken;
-    struct choice choice = {.count = 0};
     struct part part;
 
-    sweep->share = (double)__builtin_popcountll(others) / (double)__builtin_popcountll(sweep->gpus);
-    sweep->again = moment->seen != 0;
-    if (others) {
-        choice = moments_choose(sweep, from_ns, to_ns);
-    }
-    if (choice.count == 0) {
+    moments_drop(sweep, moment->from_ns);
+    if (!others || sweep->running_count == 0) {
         return;
     }
-    part = choice.count == 1 ? choice.part : fill_gaps(sweep, &choice, from_ns, to_ns, total);
-    if (choice.count == 1 && part.known_ns > 0) {
-        use(sweep, choice.entries[0], from_ns, to_ns, total);
-    }
-    total->energy_j[sweep->domain] += part.energy_j;
-    total->uncertainty_j[sweep->domain] += sweep->share < 1 ? part.energy_j / sweep->share : 0;
+    sweep->share = (double)__builtin_popcountll(others) / (double)__builtin_popcountll(sweep->gpus);
+    part = moments_take(sweep, moment[0].from_ns, moment[1].from_ns);
+    sweep->total->energy_j[sweep->domain] += part.energy_j;
+    sweep->total->uncertainty_j[sweep->domain] +=
+        sweep->share < 1 ? part.energy_j / sweep->share : 0;
     moment_note(moment, sweep->gpus, others, part.known_ns);
     moment->taken |= part.known_ns > 0 ? sweep->gpus : 0;
 }
 
 /* --- a node --------------------------------------------------------------------------------- */
 
+static struct span span_common(const struct span *time, int64_t start_ns, int64_t end_ns)
+{
+    return (struct span){time->start_ns > start_ns ? time->start_ns : start_ns,
+                         time->end_ns < end_ns ? time->end_ns : end_ns};
+}
+
 static void moments_divide(struct sweep *sweep)
 {
-    size_t kept = 0;
+    struct moment *moments = sweep->moments;
+    size_t count = 0, kept = 0;
 
     for (size_t i = 0; i < sweep->count; i++) {
-        sweep->edges[2 * i] = sweep->entries[i].start_ns;
-        sweep->edges[2 * i + 1] = sweep->entries[i].end_ns;
-    }
-    qsort(sweep->edges, 2 * sweep->count, sizeof *sweep->edges, compare_int64);
-    for (size_t i = 0; i < 2 * sweep->count; i++) {
-        if (kept == 0 || sweep->edges[i] != sweep->edges[kept - 1]) {
-            sweep->edges[kept] = sweep->edges[i];
-            sweep->least_ns[kept++] = NOT_COUNTED;
+        const struct span part =
+            span_common(&sweep->extent->time, sweep->entries[i].start_ns, sweep->entries[i].end_ns);
+
+        if (part.start_ns <= part.end_ns) {
+            moments[count++].from_ns = part.start_ns;
+            moments[count++].from_ns = part.end_ns;
         }
     }
-    sweep->edge_count = kept;
+    qsort(moments, count, sizeof *moments, compare_int64);
+    for (size_t i = 0; i < count; i++) {
+        if (kept == 0 || moments[i].from_ns != moments[kept - 1].from_ns) {
+            moments[kept++] =
+                (struct moment){.from_ns = moments[i].from_ns, .least_ns = NOT_COUNTED};
+        }
+    }
+    sweep->moment_count = kept ? kept - 1 : 0;
 }
 
 uint32_t sum_domains_of(const struct sum_store *store, const struct sum_piece *piece)
@@ -484,13 +428,12 @@ static const struct sum_domain *moments_domain(const struct sum_store *store,
     return NULL;
 }
 
-static bool has_domain(const struct sweep *sweep, const struct sum_entry *entry)
-{
-    return entry->domain || entry->piece->unknown_domains & domain_bit(sweep->domain);
-}
-
+/* Those that the piece has the domain of: all bits if it is not of GPUs; 0: it has none. */
 static uint64_t gpus_of(const struct sweep *sweep, const struct sum_entry *entry)
 {
+    if (!entry->domain && !(entry->piece->unknown_domains & domain_bit(sweep->domain))) {
+        return 0;
+    }
     return sweep->domain == APAPI_DOMAIN_GPU ? entry->piece->gpus : UINT64_MAX;
 }
 
@@ -510,9 +453,7 @@ static bool next_gpus(struct sweep *sweep)
     for (size_t i = 0; i < sweep->count; i++) {
         uint64_t gpus = gpus_of(sweep, &sweep->entries[i]);
 
-        if (has_domain(sweep, &sweep->entries[i]) &&
-            (!sweep->gpus || gpus_before(sweep->gpus, gpus)) &&
-            (!next || gpus_before(gpus, next))) {
+        if ((!sweep->gpus || gpus_before(sweep->gpus, gpus)) && gpus_before(gpus, next)) {
             next = gpus;
         }
     }
@@ -520,54 +461,59 @@ static bool next_gpus(struct sweep *sweep)
     return next != 0;
 }
 
-static void moments_add_pieces(struct sweep *sweep, struct sum_node *total)
+static void moments_add_pieces(struct sweep *sweep)
 {
-    sweep->next = sweep->heap_count = sweep->column = 0;
-    for (size_t i = 0; i + 1 < sweep->edge_count; i++) {
-        while (sweep->next < sweep->count &&
-               sweep->entries[sweep->next].start_ns <= sweep->edges[i]) {
-            struct sum_entry *entry = &sweep->entries[sweep->next++];
+    size_t next = 0;
 
-            if (has_domain(sweep, entry) && entry->end_ns > entry->start_ns &&
-                gpus_of(sweep, entry) == sweep->gpus) {
-                push(sweep, entry);
+    sweep->running_count = 0;
+    for (size_t i = 0; i < sweep->moment_count; i++) {
+        int64_t from_ns = sweep->moments[i].from_ns;
+
+        for (; next < sweep->count && sweep->entries[next].start_ns <= from_ns; next++) {
+            struct sum_entry *entry = &sweep->entries[next];
+
+            if (gpus_of(sweep, entry) == sweep->gpus && entry->end_ns > from_ns) {
+                moments_put(sweep, entry);
             }
         }
-        add_moment(sweep, i, total);
+        moments_add(sweep, &sweep->moments[i]);
     }
-    moments_leave(sweep, total);
+    moments_leave(sweep);
 }
 
-static void moments_add_domain(struct sweep *sweep, struct sum_node *total)
+static void moments_add_domain(struct sweep *sweep)
 {
+    struct sum_node *total = sweep->total;
+    int d = sweep->domain;
+
     for (size_t i = 0; i < sweep->count; i++) {
         struct sum_entry *entry = &sweep->entries[i];
 
         entry->used = false;
-        entry->domain = moments_domain(sweep->store, entry->piece, sweep->domain);
+        entry->domain = moments_domain(sweep->store, entry->piece, d);
     }
-    memset(sweep->moments, 0, sweep->edge_count * sizeof *sweep->moments);
     sweep->gpus = 0;
     while (next_gpus(sweep)) {
-        moments_add_pieces(sweep, total);
+        moments_add_pieces(sweep);
     }
-    for (size_t i = 0; i + 1 < sweep->edge_count; i++) {
-        const struct moment *moment = &sweep->moments[i];
+    for (size_t i = 0; i < sweep->moment_count; i++) {
+        struct moment *moment = &sweep->moments[i];
 
         if (moment->seen) {
-            total->covered_ns[sweep->domain] += moment->known_ns;
-            total->recorded_ns[sweep->domain] += (uint64_t)(sweep->edges[i + 1] - sweep->edges[i]);
+            total->covered_ns[d] += moment->known_ns;
+            total->recorded_ns[d] += (uint64_t)(moment[1].from_ns - moment[0].from_ns);
         }
-        if (moment->seen && apapi_domain_adds_up(sweep->domain) &&
-            moment->known_ns < sweep->least_ns[i]) {
-            sweep->least_ns[i] = moment->known_ns;
+        if (moment->seen && apapi_domain_adds_up(d) && moment->known_ns < moment->least_ns) {
+            moment->least_ns = moment->known_ns;
         }
+        moment->known_ns = moment->taken = moment->seen = 0;
     }
 }
 
 /* Of a single record its own: it is not known more exactly than the record says. */
-static double moments_whole_j(const struct sweep *sweep, const struct sum_node *total, int d)
+static double moments_whole_j(const struct sweep *sweep, int d)
 {
+    const struct sum_node *total = sweep->total;
     const struct sum_piece *piece = sweep->entries->piece;
 
     return sweep->count == 1 && piece->elapsed_ns == piece->whole_ns
@@ -575,194 +521,158 @@ static double moments_whole_j(const struct sweep *sweep, const struct sum_node *
                : total->energy_j[d] * (double)total->recorded_ns[d] / (double)total->covered_ns[d];
 }
 
-static void moments_add_all(struct sweep *sweep, struct sum_node *total)
+static void moments_add_all(struct sweep *sweep)
 {
+    struct sum_node *total = sweep->total;
+
     *total = (struct sum_node){.total_ns = 0};
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        if (!sweep->columns || sweep->columns->domain == d) {
+        if (sweep->extent->domains & domain_bit(d)) {
             sweep->domain = d;
-            moments_add_domain(sweep, total);
-            total->whole_j[d] = total->covered_ns[d] > 0 ? moments_whole_j(sweep, total, d) : 0;
+            moments_add_domain(sweep);
+            total->whole_j[d] = total->covered_ns[d] > 0 ? moments_whole_j(sweep, d) : 0;
         }
     }
     for (size_t i = 0; i < sweep->count; i++) {
         total->unknown_domains |= sweep->entries[i].piece->unknown_domains;
     }
-    for (size_t i = 0; i + 1 < sweep->edge_count; i++) {
-        total->total_ns += sweep->least_ns[i] == NOT_COUNTED ? 0 : sweep->least_ns[i];
+    for (size_t i = 0; i < sweep->moment_count; i++) {
+        total->total_ns +=
+            sweep->moments[i].least_ns == NOT_COUNTED ? 0 : sweep->moments[i].least_ns;
     }
 }
 
 int sum_moments(const struct sum_store *store, const struct sum_entries *node,
-                const struct sum_columns *columns, struct sum_node *total)
+                const struct sum_extent *extent, struct sum_node *total)
 {
-    size_t edges = 2 * node->count + 1;
     struct sweep sweep = {.store = store,
+                          .extent = extent,
                           .entries = node->list,
                           .count = node->count,
-                          .edges = calloc(edges, sizeof *sweep.edges),
-                          .least_ns = calloc(edges, sizeof *sweep.least_ns),
-                          .moments = calloc(edges, sizeof *sweep.moments),
-                          .heap = calloc(node->count + 1, sizeof(struct sum_entry *)),
-                          .columns = columns};
-    int result = sweep.edges && sweep.least_ns && sweep.moments && sweep.heap ? 0 : -1;
+                          .moments = calloc(2 * node->count + 1, sizeof *sweep.moments),
+                          .running = calloc(node->count + 1, sizeof(struct sum_entry *)),
+                          .total = total};
+    int result = sweep.moments && sweep.running ? 0 : -1;
 
     if (result == 0) {
         moments_divide(&sweep);
-        moments_add_all(&sweep, total);
+        moments_add_all(&sweep);
     }
-    free(sweep.edges);
-    free(sweep.least_ns);
     free(sweep.moments);
-    free(sweep.heap);
+    free(sweep.running);
     errno = result ? ENOMEM : errno;
     return result;
 }
 
 /* --- power over time -------------------------------------------------------------------------- */
 
-struct power {
-    const struct sum_store *store;
-    const struct sum_power_request *request;
-    struct sum_columns columns;
-    int64_t *busy_ns, *ran_ns; /* time in each, with any of the nodes, and with one */
-    struct span *spans;        /* when a node ran, or all */
-    double *power_w;
+/* A node whose power is wanted. */
+struct power_node {
+    struct sum_entries entries;
+    uint32_t domains; /* that must be known while it runs */
 };
 
-/* Domains that must be known of a node while it runs. */
-static uint32_t power_domains(const struct power *power, const struct sum_entries *node)
+struct power {
+    const struct sum_store *store;
+    struct power_node *nodes;
+    size_t count;
+    struct span *spans; /* when a node ran, or all */
+};
+
+static int power_find_nodes(struct power *power, const struct sum_entries *entries,
+                            const struct sum_power_request *request)
 {
-    const struct sum_power_request *request = power->request;
-    uint32_t domains = 0;
+    uint32_t wanted = request->domain == APAPI_DOMAIN_NONE ? ~0U : domain_bit(request->domain);
 
-    for (size_t i = 0; i < node->count; i++) {
-        domains |= sum_domains_of(power->store, node->list[i].piece);
-    }
-    if (request->node && strcmp(request->node, node->list->node) != 0) {
-        return 0;
-    }
-    return domain_list_adding_up(domains) &
-           (request->domain == APAPI_DOMAIN_NONE ? ~0U : domain_bit(request->domain));
-}
-
-/* When it ran. An incomplete record's step goes on. @return the number of spans */
-static size_t power_put_spans(const struct sum_entries *node, struct span *spans)
-{
-    for (size_t i = 0; i < node->count; i++) {
-        const struct sum_entry *entry = &node->list[i];
-
-        if (__builtin_sub_overflow(entry->start_ns, entry->piece->late_ns, &spans[i].start_ns)) {
-            spans[i].start_ns = INT64_MIN;
-        }
-        spans[i].end_ns = entry->piece->reason == POOL_NONE ? entry->end_ns : entry->until_ns;
-    }
-    return node->count;
-}
-
-/* How long one of the spans runs in each column. */
-static void power_find_times(const struct power *power, size_t span_count, int64_t *times_ns)
-{
-    const struct sum_columns *columns = &power->columns;
-
-    memset(times_ns, 0, columns->count * sizeof *times_ns);
-    span_count = spans_unite(power->spans, span_count);
-    for (size_t i = 0; i < span_count; i++) {
-        for (size_t c = 0; c < columns->count; c++) {
-            const struct span ran =
-                span_common(columns->edges + c, power->spans[i].start_ns, power->spans[i].end_ns);
-
-            times_ns[c] += ran.end_ns > ran.start_ns ? ran.end_ns - ran.start_ns : 0;
-        }
-    }
-}
-
-/* A node that ran in a part of a column counts for that part of the time with any node. */
-static int power_add_domain(struct power *power, const struct sum_entries *node)
-{
-    struct sum_columns *columns = &power->columns;
-    struct sum_node unused;
-
-    memset(columns->energy_j, 0, columns->count * sizeof *columns->energy_j);
-    memset(columns->known_ns, 0, columns->count * sizeof *columns->known_ns);
-    if (sum_moments(power->store, node, columns, &unused)) {
+    power->nodes = calloc(entries->count + 1, sizeof *power->nodes);
+    power->spans = calloc(entries->count + 1, sizeof *power->spans);
+    if (!power->nodes || !power->spans) {
         return -1;
     }
-    for (size_t c = 0; c < columns->count; c++) {
-        double known_ns = columns->known_ns[c] > 0 ? (double)columns->known_ns[c] : (double)NAN;
+    for (size_t first = 0, next; first < entries->count; first = next) {
+        struct power_node *node = &power->nodes[power->count];
 
-        if (power->ran_ns[c] > 0) {
-            power->power_w[c] += columns->energy_j[c] * NS_PER_S / known_ns *
-                                 (double)power->ran_ns[c] / (double)power->busy_ns[c];
+        *node = (struct power_node){sum_node_at(entries, first), 0};
+        next = first + node->entries.count;
+        for (size_t i = first; i < next; i++) {
+            node->domains |= sum_domains_of(power->store, entries->list[i].piece);
+        }
+        node->domains = domain_list_adding_up(node->domains) & wanted;
+        power->count += node->domains &&
+                        (!request->node || strcmp(request->node, node->entries.list->node) == 0);
+    }
+    return 0;
+}
+
+/* When it ran in a time. An incomplete record's step goes on. @return the number of spans */
+static size_t power_put_spans(const struct sum_entries *node, const struct span *time,
+                              struct span *spans)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < node->count; i++) {
+        const struct sum_entry *entry = &node->list[i];
+        int64_t start_ns;
+
+        if (__builtin_sub_overflow(entry->start_ns, entry->piece->late_ns, &start_ns)) {
+            start_ns = INT64_MIN;
+        }
+        spans[count] = span_common(
+            time, start_ns, entry->piece->reason == POOL_NONE ? entry->end_ns : entry->until_ns);
+        count += spans[count].start_ns < spans[count].end_ns;
+    }
+    return count;
+}
+
+/* A node that ran in a part of a time counts for that part of the time with any node. */
+static int power_of(const struct power *power, const struct span *time, double *power_w)
+{
+    size_t spans = 0;
+    double busy_ns;
+
+    for (size_t n = 0; n < power->count; n++) {
+        spans += power_put_spans(&power->nodes[n].entries, time, power->spans + spans);
+    }
+    busy_ns = spans_length_ns(power->spans, spans);
+    *power_w = busy_ns > 0 ? 0 : NAN;
+    for (size_t n = 0; n < power->count; n++) {
+        const struct power_node *node = &power->nodes[n];
+        const struct sum_extent extent = {*time, node->domains, true};
+        double ran_ns =
+            spans_length_ns(power->spans, power_put_spans(&node->entries, time, power->spans));
+        struct sum_node total;
+
+        if (!(ran_ns > 0)) {
+            continue;
+        }
+        if (sum_moments(power->store, &node->entries, &extent, &total)) {
+            return -1;
+        }
+        for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+            double known_ns = total.covered_ns[d] > 0 ? (double)total.covered_ns[d] : (double)NAN;
+
+            if (node->domains & domain_bit(d)) {
+                *power_w += total.energy_j[d] * NS_PER_S / known_ns * ran_ns / busy_ns;
+            }
         }
     }
     return 0;
 }
 
-static int power_add_node(struct power *power, const struct sum_entries *node)
-{
-    struct sum_columns *columns = &power->columns;
-    uint32_t domains = power_domains(power, node);
-    int result = 0;
-
-    if (domains) {
-        power_find_times(power, power_put_spans(node, power->spans), power->ran_ns);
-    }
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS && result == 0; d++) {
-        columns->domain = d;
-        result = domains & domain_bit(d) ? power_add_domain(power, node) : 0;
-    }
-    return result;
-}
-
-static int power_add_nodes(struct power *power, const struct sum_entries *entries)
-{
-    struct sum_entries node;
-    size_t spans = 0;
-    int result = 0;
-
-    for (size_t i = 0; i < entries->count; i += node.count) {
-        node = sum_node_at(entries, i);
-        spans += power_domains(power, &node) ? power_put_spans(&node, power->spans + spans) : 0;
-    }
-    power_find_times(power, spans, power->busy_ns);
-    for (size_t c = 0; c < power->columns.count; c++) {
-        power->power_w[c] = power->busy_ns[c] > 0 ? 0 : NAN;
-    }
-    for (size_t i = 0; i < entries->count && result == 0; i += node.count) {
-        node = sum_node_at(entries, i);
-        result = power_add_node(power, &node);
-    }
-    return result;
-}
-
 int sum_power(const struct sum_store *store, const struct sum_entries *entries,
               const struct sum_power_request *request, double *power_w)
 {
-    double length_ns = (double)(request->end_ns - request->start_ns);
-    size_t count = request->columns;
-    int64_t *edges_ns = calloc(4 * (count + 1), sizeof *edges_ns);
-    double *energy_j = calloc(count + 1, sizeof *energy_j);
-    struct power power = {.store = store,
-                          .request = request,
-                          .spans = calloc(entries->count + 1, sizeof *power.spans),
-                          .power_w = power_w};
-    int result = edges_ns && energy_j && power.spans ? 0 : -1;
+    double column_ns = (double)(request->end_ns - request->start_ns) / (double)request->columns;
+    struct power power = {.store = store};
+    int result = power_find_nodes(&power, entries, request);
+    struct span time = {.end_ns = request->start_ns};
 
-    if (result == 0) {
-        for (size_t c = 0; c <= count; c++) {
-            edges_ns[c] = request->start_ns + (int64_t)(length_ns * (double)c / (double)count);
-        }
-        power.busy_ns = edges_ns + count + 1;
-        power.ran_ns = power.busy_ns + count;
-        power.columns = (struct sum_columns){.edges = edges_ns,
-                                             .count = count,
-                                             .energy_j = energy_j,
-                                             .known_ns = (uint64_t *)power.ran_ns + count};
-        result = power_add_nodes(&power, entries);
+    for (size_t c = 0; c < request->columns && result == 0; c++) {
+        time =
+            (struct span){time.end_ns, request->start_ns + (int64_t)(column_ns * (double)(c + 1))};
+        result = power_of(&power, &time, &power_w[c]);
     }
-    free(edges_ns);
-    free(energy_j);
+    free(power.nodes);
     free(power.spans);
     errno = result ? ENOMEM : errno;
     return result;

@@ -234,16 +234,28 @@ struct sum_node {
     uint32_t unknown_domains; /* of any piece */
 };
 
-struct sum_columns;
+/** A time [ns since 1970]; one that ends before it begins is none. */
+struct span {
+    int64_t start_ns, end_ns;
+};
+
+/** @return how long their union is */
+double spans_length_ns(struct span *spans, size_t count);
+
+/** What is wanted of a node. */
+struct sum_extent {
+    struct span time;
+    uint32_t domains; /* bits */
+    bool curves;      /* only what they know */
+};
 
 /**
- * @param node     entries of one node, sorted by start
- * @param columns  get the energy of their domain, as far as there are curves; NULL: not wanted
- * @param total    result; set on success only
+ * @param node   entries of one node, sorted by start
+ * @param total  result; set on success only
  * @return 0; -1 with errno ENOMEM.
  */
 int sum_moments(const struct sum_store *store, const struct sum_entries *node,
-                const struct sum_columns *columns, struct sum_node *total);
+                const struct sum_extent *extent, struct sum_node *total);
 
 /** @return the set of domains of a piece. */
 uint32_t sum_domains_of(const struct sum_store *store, const struct sum_piece *piece);
@@ -297,13 +309,5 @@ void timings_find_runs(struct sum_entry *timings, size_t count);
  * node_s, and `nodes`. What the job waited between its runs is no time of it. Sorts the timings.
  */
 void timings_sum(struct sum_entry *timings, size_t count, struct apapi_job_total *total);
-
-/** A time [ns since 1970]; one that ends before it begins is none. */
-struct span {
-    int64_t start_ns, end_ns;
-};
-
-/** Make them their union: disjoint, in order of time. @return their number then */
-size_t spans_unite(struct span *spans, size_t count);
 
 #endif

@@ -400,22 +400,19 @@ void timings_sum(struct sum_entry *timings, size_t count, struct apapi_job_total
 
 /* --- the union of spans of time --------------------------------------------------------------- */
 
-size_t spans_unite(struct span *spans, size_t count)
+double spans_length_ns(struct span *spans, size_t count)
 {
-    size_t kept = 0;
+    int64_t until_ns = INT64_MIN;
+    double length_ns = 0;
 
     qsort(spans, count, sizeof *spans, compare_int64); /* by start */
     for (size_t i = 0; i < count; i++) {
-        struct span *last = kept > 0 ? &spans[kept - 1] : NULL;
+        int64_t from_ns = spans[i].start_ns > until_ns ? spans[i].start_ns : until_ns;
 
-        if (spans[i].end_ns <= spans[i].start_ns) {
-            continue;
-        }
-        if (last && spans[i].start_ns <= last->end_ns) {
-            last->end_ns = spans[i].end_ns > last->end_ns ? spans[i].end_ns : last->end_ns;
-        } else {
-            spans[kept++] = spans[i];
+        if (spans[i].end_ns > from_ns) {
+            length_ns += (double)spans[i].end_ns - (double)from_ns;
+            until_ns = spans[i].end_ns;
         }
     }
-    return kept;
+    return length_ns;
 }

@@ -383,15 +383,13 @@ static int sum_find_busy(const struct sum_store *store, const struct sum_entries
                 spans[count++] = (struct span){entry->start_ns, entry->end_ns};
             }
         }
-        count = spans_unite(spans, count);
-        busy_ns[adds_up] = 0;
-        for (size_t i = 0; i < count; i++) {
-            busy_ns[adds_up] += (double)spans[i].end_ns - (double)spans[i].start_ns;
-        }
+        busy_ns[adds_up] = spans_length_ns(spans, count);
     }
     free(spans);
     return spans ? 0 : -1;
 }
+
+static const struct sum_extent everything = {{INT64_MIN, INT64_MAX}, ~0U, false};
 
 /* A step that has more of the node than the others shows what the job has. */
 static void sum_add_cores(const struct sum_entries *node, struct apapi_job_total *total)
@@ -422,7 +420,7 @@ static int sum_give_shares(const struct sum_store *store, const struct sum_entri
         whole.list[whole.count] = entries->list[i];
         whole.count += entries->list[i].piece->exclusive;
     }
-    result = result ? result : sum_moments(store, &whole, NULL, &own);
+    result = result ? result : sum_moments(store, &whole, &everything, &own);
     free(whole.list);
     for (int d = 0; d < APAPI_DOMAINS && result == 0; d++) {
         bool known = own.covered_ns[d] > 0;
@@ -447,7 +445,7 @@ static int sum_add_node(const struct sum_store *store, const struct sum_entries 
 {
     struct sum_node node;
 
-    if (sum_moments(store, entries, NULL, &node) ||
+    if (sum_moments(store, entries, &everything, &node) ||
         (store->shares && sum_give_shares(store, entries, &node))) {
         return -1;
     }
