@@ -79,7 +79,7 @@ simulator_is_gone() { # PID
                 2>"$BATS_TEST_TMPDIR/simulator") || [[ $ending != true ]]
             [[ -s "$BATS_TEST_TMPDIR/simulator" ]]
             eventually simulator_is_gone "$pid"
-            ! grep apapi-sim /proc/mounts
+            [[ $(</proc/mounts) != *apapi-sim* ]]
             [[ -z $(ls -A "$BATS_TEST_TMPDIR/empty") ]]
         done
     done
