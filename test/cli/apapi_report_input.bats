@@ -34,28 +34,6 @@ load report_common
     [[ $output == 61\|* && ${#lines[@]} -eq 1 ]] || [[ $(date +%H%M) == 0000 ]]
 }
 
-@test "torn, foreign, later and hostile lines are skipped, counted, told" {
-    record 95 0 n1 0 100 200
-    file=$(echo "$acct"/*/n1.jsonl)
-    {
-        echo '{"apapi":99,"node":"n1"}'
-        echo 'no record'
-        head -c 100000 /dev/zero | tr '\0' '['
-        echo
-        head -c 2000000 /dev/zero | tr '\0' 'x'
-        echo
-        sed 's/"energy_j":20000/"energy_j":-1/; s/"job":95/"job":96/' "$file"
-        head -c 300 "$file"
-    } >"$BATS_TEST_TMPDIR/bad"
-    cat "$BATS_TEST_TMPDIR/bad" >>"$file"
-    run -0 --separate-stderr cells jobid,energy
-    [[ $output == "95|20000" && $stderr == "apapi report: 6 lines skipped (-v shows them)" ]]
-    run -0 --separate-stderr cells jobid -v
-    [[ $stderr == *"n1.jsonl:2: "* && $stderr == *"n1.jsonl:7: "*"end of the line is missing"* && $stderr == *"longer than 1 MiB"* ]]
-    prints 1 95 cells jobid --strict
-    tells 1 '*no job found' report "$BATS_TEST_TMPDIR/bad"
-}
-
 @test "an array as srun writes it is read: 726.5 J; a merged record has no records" {
     record 5 0 n1 0 1 241.7 '.nodes = 3 | .nodelist = "n[1-3]"'
     record 5 0 n2 0 1 242.4 '.nodes = 3 | .nodelist = "n[1-3]" | .domains.dram = {energy_j: 0, mean_w: 0}'

@@ -142,18 +142,6 @@ step 0 on n1: rapl:::A did not move, in too short a time to call it stuck" ]]
     [[ $output == *"measured 0.0 % of"* ]]
 }
 
-@test "arrays, files, several jobs" {
-    record 31 0 n1 0 10 100 '.array_job = 40 | .array_task = 3'
-    record 32 0 n1 20 10 100 '.array_job = 40 | .array_task = 4'
-    run -0 show 40_3
-    [[ ${lines[0]} == "apapi: job 40_3 "* ]]
-    run -0 "$apapi" show 31 "$acct"/*/n1.jsonl
-    run -0 "$apapi" show 31 - < <(cat "$acct"/*/n1.jsonl)
-    for several in '40_*' 40; do
-        tells 1 '*several jobs match: 40_3, 40_4; name one*' show "$several"
-    done
-}
-
 @test "texts are made safe for a terminal" {
     record 60 0 n1 0 10 100 '.job_name = "\u001b[31mred" | .name = "a\u0007b" | .complete = false | .reason = "\u001b]0;x"'
     run -0 show 60

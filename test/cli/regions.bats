@@ -50,15 +50,6 @@ END
     [[ $output =~ a/b\ +20\ +4\ +8\ +16.0\ s\ +unknown ]]
 }
 
-@test "a job without regions, several jobs, another user's claim" {
-    record 17 0 n1 0 10 100
-    complains 1 'apapi regions: no region in the records of this job' regions --acct-dir "$acct" 17
-    complains 1 'apapi regions: no record of this job found' regions --acct-dir "$acct" 18
-    record 19 0 n1 0 10 100 "$(with_regions 1) | .array_job = 30 | .array_task = 1"
-    record 20 0 n1 20 10 100 "$(with_regions 1) | .array_job = 30 | .array_task = 2"
-    complains 1 '*several jobs match: 30_1, 30_2*' regions --acct-dir "$acct" 30
-}
-
 @test "srun's table has the five costliest regions, the merged record all" {
     local i more='.'
     for ((i = 1; i <= 6; i++)); do more+=" | .regions += [{name: \"r$i\", method: \"measured\", time_s: 1, domains: {package: {energy_j: $((500 + i))}}}]"; done

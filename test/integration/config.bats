@@ -183,13 +183,6 @@ interval_ms() { # NODE
     [[ $status -ne 0 && $output == *"'rpl'"* ]]
 }
 
-@test "default with an unknown component: no user is told, the others are measured" {
-    configure 'default = rpl:rapl'
-    run as_alice srun -N1 -w n1 sleep 0.2
-    [[ $status -eq 0 && $output == *package* && $output != *rpl* ]]
-    holds "$(last_record n1)" '[.components[].name] == ["rapl"]'
-}
-
 @test "sampler_cpu and sampler_nice: where it can, and no error where not" {
     configure $'sampler_cpu = 0\nsampler_nice = 7'
     begin_held_step '' -N1 -w n1 --apapi=rapl
