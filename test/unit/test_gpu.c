@@ -192,11 +192,12 @@ CLEANED(a_description_is_for_people)
     struct apapi_reader *reader;
     char text[160];
 
-    write_spec("gpu\ngpu name=NVIDIA+A100 uuid=GPU-aaaa\n");
+    write_spec("gpu\ngpu name=NVIDIA+A100\n");
     reader = open_vendor(&nvidia);
     reader->source->describe(reader, (size_t)find(reader, "nvml:::NVIDIA_A100:device_#:power", 1),
                              text, sizeof text);
-    assert_string_equal(text, "power draw of GPU 1, NVIDIA A100, GPU-aaaa");
+    assert_string_equal(
+        text, "power draw of GPU 1, NVIDIA A100, GPU-00000001-0000-0000-0000-000000000000");
     reader->source->close(reader);
 }
 

@@ -85,7 +85,7 @@ FAKE_EXPORT int amdsmi_get_energy_count(processor_t gpu, uint64_t *steps, float 
     *steps = (uint64_t)(fake_gpu_energy_j(gpu) * 1e6 / (double)STEP_UJ);
     *step_uj = STEP_UJ;
     *time_ns = 0;
-    return gpu->counter > 0 ? call(gpu, "get_energy_count") : NOT_SUPPORTED;
+    return gpu->counter ? call(gpu, "get_energy_count") : NOT_SUPPORTED;
 }
 
 struct power {

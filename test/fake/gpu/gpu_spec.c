@@ -54,59 +54,41 @@ static void add_part(struct fake_gpu *gpu, const char *value)
     gpu->part_count++;
 }
 
-/* A number or a text, by the size of a text. */
-struct setting {
-    const char *key;
-    size_t offset, size; /* 0: a double */
-};
-#define NUMBER(type, member)                                                                       \
-    {                                                                                              \
-#member, offsetof(type, member), 0                                                         \
-    }
-#define TEXT(type, member)                                                                         \
-    {                                                                                              \
-#member, offsetof(type, member), sizeof(((type *)NULL)->member)                            \
-    }
-
-static const struct setting of_library[] = {NUMBER(struct fake_gpus, init_ms),
-                                            TEXT(struct fake_gpus, version),
-                                            TEXT(struct fake_gpus, log)};
-static const struct setting of_gpu[] = {
-    NUMBER(struct fake_gpu, power_w), NUMBER(struct fake_gpu, most_w),
-    NUMBER(struct fake_gpu, step_ms), NUMBER(struct fake_gpu, counter),
-    TEXT(struct fake_gpu, name),      TEXT(struct fake_gpu, uuid),
-    TEXT(struct fake_gpu, lost_with)};
-
-static void set(void *object, const struct setting *settings, size_t count, const char *key,
-                const char *value)
+static void set_of_gpu(struct fake_gpu *gpu, const char *key, const char *value)
 {
-    for (size_t i = 0; i < count; i++) {
-        char *place = (char *)object + settings[i].offset;
-        double number = strtod(value, NULL);
+    double number = strtod(value, NULL);
 
-        if (strcmp(settings[i].key, key) == 0) {
-            if (settings[i].size > 0) {
-                copy(place, settings[i].size, value);
-            } else {
-                memcpy(place, &number, sizeof number);
-            }
-            return;
-        }
+    if (strcmp(key, "power_w") == 0) {
+        gpu->power_w = number;
+    } else if (strcmp(key, "most_w") == 0) {
+        gpu->most_w = number;
+    } else if (strcmp(key, "step_ms") == 0) {
+        gpu->step_ms = number;
+    } else if (strcmp(key, "counter") == 0) {
+        gpu->counter = number != 0;
+    } else if (strcmp(key, "name") == 0) {
+        copy(gpu->name, sizeof gpu->name, value);
+    } else if (strcmp(key, "lost_with") == 0) {
+        copy(gpu->lost_with, sizeof gpu->lost_with, value);
+    } else if (strcmp(key, "mig") == 0) {
+        add_part(gpu, value);
+    } else if (strcmp(key, "fail") == 0) {
+        set_failure(&gpu->failure, value);
+    } else {
+        complain("unknown setting", key);
     }
-    complain("unknown setting", key);
 }
 
-/* @param gpu  NULL: of the library */
-static void set_of(struct fake_gpu *gpu, const char *key, const char *value)
+static void set_of_library(const char *key, const char *value)
 {
-    if (strcmp(key, "fail") == 0) {
-        set_failure(gpu ? &gpu->failure : &gpus.failure, value);
-    } else if (gpu && strcmp(key, "mig") == 0) {
-        add_part(gpu, value);
-    } else if (gpu) {
-        set(gpu, of_gpu, sizeof of_gpu / sizeof *of_gpu, key, value);
+    if (strcmp(key, "init_ms") == 0) {
+        gpus.init_ms = strtod(value, NULL);
+    } else if (strcmp(key, "log") == 0) {
+        copy(gpus.log, sizeof gpus.log, value);
+    } else if (strcmp(key, "fail") == 0) {
+        set_failure(&gpus.failure, value);
     } else {
-        set(&gpus, of_library, sizeof of_library / sizeof *of_library, key, value);
+        complain("unknown setting", key);
     }
 }
 
@@ -118,7 +100,7 @@ static struct fake_gpu *add_gpu(void)
     if (index == FAKE_GPUS_MAX) {
         complain("too many", "gpu");
     }
-    *gpu = (struct fake_gpu){.power_w = 100, .counter = 1};
+    *gpu = (struct fake_gpu){.power_w = 100, .counter = true};
     gpu->minor = (unsigned)index;
     copy(gpu->name, sizeof gpu->name, "Fake GPU");
     snprintf(gpu->uuid, sizeof gpu->uuid, "GPU-%08zx-0000-0000-0000-000000000000", index);
@@ -149,7 +131,11 @@ static void parse_line(char *line)
         for (char *plus = strchr(value, '+'); plus; plus = strchr(plus, '+')) {
             *plus = ' ';
         }
-        set_of(gpu, word, value);
+        if (gpu) {
+            set_of_gpu(gpu, word, value);
+        } else {
+            set_of_library(word, value);
+        }
     }
 }
 
@@ -182,7 +168,6 @@ struct fake_gpus *fake_gpus(void)
     }
     read_already = true;
     gpus = (struct fake_gpus){.users = 0};
-    copy(gpus.version, sizeof gpus.version, "12.535.104.05");
     find_file(path, sizeof path);
     file = fopen(path, "re");
     if (!file) {
@@ -208,23 +193,6 @@ void fake_gpus_start(void)
     }
 }
 
-static void log_call(const char *function, long gpu)
-{
-    char line[160];
-    int fd =
-        *fake_gpus()->log ? open(gpus.log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666) : -1;
-
-    if (fd >= 0) {
-        int length = gpu < 0 ? snprintf(line, sizeof line, "%s\n", function)
-                             : snprintf(line, sizeof line, "%s %ld\n", function, gpu);
-
-        if (write(fd, line, (size_t)length) != length) {
-            complain("cannot write", gpus.log);
-        }
-        close(fd);
-    }
-}
-
 static int code_of(const struct fake_failure *failure, const char *function)
 {
     return strcmp(failure->function, function) == 0 || strcmp(failure->function, "*") == 0
@@ -234,13 +202,17 @@ static int code_of(const struct fake_failure *failure, const char *function)
 
 int fake_gpus_call(const char *function)
 {
-    log_call(function, -1);
-    return code_of(&fake_gpus()->failure, function);
+    FILE *log = *fake_gpus()->log ? fopen(gpus.log, "ae") : NULL;
+
+    if (log) {
+        fprintf(log, "%s\n", function);
+        fclose(log);
+    }
+    return code_of(&gpus.failure, function);
 }
 
 int fake_gpu_call(const struct fake_gpu *gpu, const char *function)
 {
-    log_call(function, gpu - gpus.list);
     return code_of(&gpu->failure, function);
 }
 

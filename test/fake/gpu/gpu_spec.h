@@ -9,14 +9,14 @@
  * The GPUs of the stand-ins are described by the file named by FAKE_GPUS, else "fake-gpus" beside
  * the library. A line is a word and settings:
  *
- *   library log=FILE init_ms=N fail=FUNCTION:CODE version=TEXT
+ *   library log=FILE init_ms=N fail=FUNCTION:CODE
  *   gpu     power_w=N (of the constant power; 100) most_w=N (its highest limit; 0: not said)
  * step_ms=N (between two updates of the counter; 0) counter=0|1 (is there one; 1)
- * lost_with=FILE (the GPU is lost as soon as the file exists) name=TEXT uuid=TEXT mig=UUID (of a
- * part, up to 7 times; mig=UUID:SLICES also says how many of the GPU's 7 slices it has)
- * fail=FUNCTION:CODE
+ * lost_with=FILE (the GPU is lost as soon as the file exists) name=TEXT mig=UUID (of a part, up to
+ * 7 times; mig=UUID:SLICES also says how many of the GPU's 7 slices it has) fail=FUNCTION:CODE
  *
- * FUNCTION is without the library's prefix, "*" any of a GPU's. The log gets a line for each call.
+ * FUNCTION is without the library's prefix, "*" any of a GPU's. The log gets a line for each call
+ * of the library as a whole.
  */
 #define FAKE_GPUS_MAX 16
 #define FAKE_PARTS_MAX 7
@@ -29,7 +29,7 @@ struct fake_failure {
 
 struct fake_gpu {
     double power_w, most_w, step_ms;
-    double counter; /* 0: it has none */
+    bool counter;
     unsigned minor;
     char name[FAKE_TEXT_SIZE], uuid[FAKE_TEXT_SIZE];
     char lost_with[256]; /* "": never */
@@ -43,7 +43,6 @@ struct fake_gpus {
     struct fake_gpu list[FAKE_GPUS_MAX];
     size_t count;
     double init_ms;
-    char version[FAKE_TEXT_SIZE];
     char log[256];
     struct fake_failure failure;
     int users;

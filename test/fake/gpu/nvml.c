@@ -86,7 +86,7 @@ FAKE_EXPORT int nvmlSystemGetNVMLVersion(char *version, unsigned size)
 {
     int code = library_call("SystemGetNVMLVersion");
 
-    return code ? code : put_text(version, size, fake_gpus()->version);
+    return code ? code : put_text(version, size, "12.535.104.05");
 }
 
 FAKE_EXPORT int nvmlDeviceGetCount_v2(unsigned *count)
@@ -149,7 +149,7 @@ FAKE_EXPORT int nvmlDeviceGetTotalEnergyConsumption(device_t device, unsigned lo
     const struct fake_gpu *gpu = device;
 
     *energy_mj = (unsigned long long)(fake_gpu_energy_j(gpu) * 1e3);
-    if (gpu->counter == 0) {
+    if (!gpu->counter) {
         return NVML_ERROR_NOT_SUPPORTED;
     }
     return gpu_call(gpu, "DeviceGetTotalEnergyConsumption");

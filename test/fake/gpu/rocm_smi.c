@@ -80,7 +80,7 @@ FAKE_EXPORT int rsmi_dev_energy_count_get(uint32_t index, uint64_t *steps, float
     *steps = (uint64_t)(fake_gpu_energy_j(gpu) * 1e6 / (double)STEP_UJ);
     *step_uj = STEP_UJ;
     *time_ns = 0;
-    return gpu->counter > 0 ? call(index, "dev_energy_count_get") : NOT_SUPPORTED;
+    return gpu->counter ? call(index, "dev_energy_count_get") : NOT_SUPPORTED;
 }
 
 FAKE_EXPORT int rsmi_dev_power_ave_get(uint32_t index, uint32_t sensor, uint64_t *power_uw)
