@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <papi.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 
 #include "sources/papi/papi_faults.h"
@@ -109,7 +110,7 @@ TEST(only_what_is_wanted_is_started)
 static size_t bytes_printed(const char *component)
 {
     int outputs[2] = {dup(STDOUT_FILENO), dup(STDERR_FILENO)};
-    int file = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    int file = memfd_create("printed", MFD_CLOEXEC);
     struct apapi_reading reading;
     struct apapi_reader *reader;
     off_t size;
