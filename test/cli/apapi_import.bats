@@ -366,8 +366,9 @@ connected_to_postgres() { [[ $(psql_apapi "select count(*) from pg_stat_activity
         complains 0 '' "$apapi" "${list[@]}" a b c
         run -0 script -qec "'$apapi' $words a c" /dev/null
         [[ $output != *$'\e'* ]]
-        { record 7 0 n1 10; sleep 2; record 8 0 n2 10; } >b & # apapi may begin after `cat`
-        run -0 script -qec "cat b | '$apapi' $words -" /dev/null
+        rm -f begun
+        { record 7 0 n1 10; eventually test -e begun; sleep 1.5; record 8 0 n2 10; } >b & # apapi may begin after `cat`
+        run -0 script -qec "cat b | { touch begun; exec '$apapi' $words -; }" /dev/null
         [[ $output =~ $'\r2 records, '[0-9]+$'/s\e[K' ]]
     done
 }

@@ -58,9 +58,11 @@ rows() { sqlite3 "$index" "SELECT $1"; }
 
 @test "a terminal shows how far it has got, also with what the index gives" {
     report -S 2026-01-01 --by user
-    sqlite3 "$index" 'begin exclusive' ".shell touch '$BATS_TEST_TMPDIR/locked'; sleep 2" commit &
-    eventually test -e "$BATS_TEST_TMPDIR/locked"
-    run -0 script -qec "'$apapi' report --acct-dir '$acct' -S 2026-01-01 --by user" /dev/null
+    cd "$BATS_TEST_TMPDIR"
+    # the index is locked until apapi has run for more than the second without a word
+    sqlite3 "$index" 'begin exclusive' ".shell touch locked; until [ -e begun ]; do sleep 0.05; done; sleep 1.5" commit 3>&- &
+    eventually test -e locked
+    run -0 script -qec "touch begun; exec '$apapi' report --acct-dir '$acct' -S 2026-01-01 --by user" /dev/null
     [[ $output =~ ' records, '[0-9]+'/s, '[0-9]+:[0-9]{2}' left' ]]
     wait
 }
