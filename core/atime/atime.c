@@ -199,6 +199,7 @@ struct atime {
     struct crossings limits;
     struct region_watch *regions; /* NULL: none */
     struct report reports[2];     /* of each program */
+    int error;                    /* errno of a program that was not started; 0 */
 };
 
 /*
@@ -347,6 +348,7 @@ static int atime_open_all(struct atime *atime)
     if (apapi_event_rules_load(&atime->rules, &atime->environment, installed_path(INSTALLED_CONFIG),
                                &sink, &err) ||
         open_files(atime, &err) || atime_open_session(atime, &err)) {
+        atime->error = errno;
         return complain(USAGE_ERROR, err.text);
     }
     /* its component may not have opened in the time that atime waits for it */
@@ -583,6 +585,7 @@ static int atime_measure(struct atime *atime)
     }
     if (runs_measure(atime, count, &err)) {
         status = child_start_failure(errno);
+        atime->error = atime->reports[0].count > 0 ? 0 : errno;
         complain(EXIT_FAILURE, err.text);
     }
     if (atime->reports[0].count > 0 && atime_write(atime, &err)) {
@@ -608,6 +611,19 @@ static void atime_close_all(struct atime *atime)
     apapi_event_rules_clear(&atime->rules);
     if (atime->output > STDERR_FILENO) {
         close(atime->output);
+    }
+}
+
+/* There is too little of something to measure; the program may need less. */
+static void atime_step_aside(const struct atime *atime)
+{
+    const struct options *options = atime->options;
+    int error = atime->error;
+
+    if ((error == EMFILE || error == ENFILE || error == ENOMEM || error == EAGAIN) &&
+        options->runs == 1 && !options->other) {
+        fputs("atime: the program is not measured\n", stderr);
+        execvp(options->program[0], options->program);
     }
 }
 
@@ -642,5 +658,6 @@ int main(int argc, char **argv)
         status = atime_measure(&atime);
     }
     atime_close_all(&atime);
+    atime_step_aside(&atime);
     return status;
 }

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Loads lines into a database, and adds up the jobs whose records came. */
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/clock.h"
@@ -16,6 +19,7 @@
 
 #define TRANSACTION 50000    /* records per transaction */
 #define JOBS_AT_ONCE 10000   /* in a transaction */
+#define HEAD_SIZE 4096       /* of a file's first line, at most [bytes] */
 #define WAITING_TEXT 0x40000 /* of lines that are written at once, or somewhat more [bytes] */
 
 /* --- statements ----------------------------------------------------------------------------- */
@@ -89,8 +93,9 @@ struct load_waiting {
 struct db_load {
     struct db *db;
     bool whole;
-    const char *named;     /* the folder that is read */
-    char folder[PATH_MAX]; /* its name in the database; "": its files are not noted */
+    const char *named;       /* the folder that is read */
+    char folder[PATH_MAX];   /* its name in the database; "": its files are not noted */
+    char file[DB_FILE_SIZE]; /* that of the file which is read */
     bool begun;
     struct db_statement *statements[LOAD_STATEMENTS];
     struct db_statement *records[DB_ROWS_MAX + 1]; /* that add so many, prepared when needed */
@@ -423,6 +428,26 @@ static void name_folder(struct db_load *load, const char *folder)
     }
 }
 
+/* Another cluster may have a node of this name: its file begins with another line. */
+static void name_file(struct db_load *load, const struct apapi_scan_file *file)
+{
+    char path[PATH_MAX + 2 * NAME_MAX], first[HEAD_SIZE];
+    const char *end;
+    int fd;
+    ssize_t size;
+
+    snprintf(path, sizeof path, "%s/%s/%s", load->folder, file->day, file->name);
+    fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    size = fd < 0 ? 0 : read(fd, first, sizeof first);
+    if (fd >= 0) {
+        close(fd);
+    }
+    size = size < 0 ? 0 : size;
+    end = memchr(first, '\n', (size_t)size);
+    snprintf(load->file, sizeof load->file, "%.200s#%016" PRIx64, file->name,
+             record_digest(first, end ? (size_t)(end - first) : (size_t)size));
+}
+
 bool db_load_begin(const char *folder, const struct apapi_scan_file *file, uint64_t *offset,
                    void *context)
 {
@@ -434,10 +459,11 @@ bool db_load_begin(const char *folder, const struct apapi_scan_file *file, uint6
     }
     name_folder(load, folder);
     if (*load->folder) {
-        const struct db_value key[] = {db_text(load->folder), db_text(file->day),
-                                       db_text(file->name)};
-
-        found = load_find(load, FIND_FILE, key, COUNT_OF(key), &load->counts.err);
+        name_file(load, file);
+        found = load_find(
+            load, FIND_FILE,
+            (struct db_value[]){db_text(load->folder), db_text(file->day), db_text(load->file)}, 3,
+            &load->counts.err);
     }
     *offset = found > 0 && (uint64_t)load->found <= file->size ? (uint64_t)load->found : 0;
     return found >= 0 && *offset < file->size;
@@ -449,7 +475,7 @@ void db_load_end(const char *folder, const struct apapi_scan_file *file, uint64_
     struct db_load *load = context;
     struct apapi_error *err = &load->counts.err;
     const struct db_value values[] = {db_text(load->folder), db_text(file->day),
-                                      db_text(file->name), db_integer((int64_t)offset)};
+                                      db_text(load->file), db_integer((int64_t)offset)};
 
     (void)folder;
     if (*load->folder && !*err->text && load_begin(load, err) == 0 &&

@@ -98,7 +98,7 @@ static const struct db_field stale_fields[] = {
     {"cluster", DB_FORM_WORD, 0, 64}, {"job", DB_FORM_MOMENT, 0, 0}, {0}};
 static const struct db_field file_fields[] = {{"folder", DB_FORM_WORD, 0, DB_FOLDER_SIZE + 1},
                                               {"day", DB_FORM_WORD, 0, 12},
-                                              {"file", DB_FORM_WORD, 0, 256},
+                                              {"file", DB_FORM_WORD, 0, DB_FILE_SIZE},
                                               {"bytes", DB_FORM_MOMENT, 0, 0},
                                               {0}};
 static const struct db_field schema_fields[] = {{"version", DB_FORM_MOMENT, 0, 0}, {0}};

@@ -10,6 +10,7 @@
 /* The tables of a database of records, see docs/database.md. */
 
 #define DB_FOLDER_SIZE 480 /* bytes of an accounting folder's path */
+#define DB_FILE_SIZE 256
 #define DB_VERSION 11
 
 /** How a member of a structure is stored. Unknown values are NULL, but for DB_FORM_KEY. */

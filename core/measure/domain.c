@@ -275,5 +275,6 @@ void apapi_domain_meter_finish(struct apapi_domain_meter *domain, uint64_t elaps
     result->power_w.min = domain->rate.min;
     result->power_w.max = domain->rate.max;
     result->power_w.p95 = apapi_rate_p95(&domain->rate);
+    apapi_rate_hide(&domain->rate, &result->power_w);
     apapi_timeline_meter_finish(&domain->timeline, elapsed_ns, &result->timeline);
 }

@@ -271,6 +271,7 @@ void apapi_rate_finish(struct apapi_rate *rate)
         rate_join(&rate->closed, &rate->open);
         rate->open = none;
     } else if (rate->windows == 0 && rate->open.length_ns > 0) {
+        rate->brief = !is_long_enough(rate);
         close_window(rate);
     }
     if (rate->closed.length_ns > 0) {

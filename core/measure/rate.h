@@ -73,6 +73,7 @@ struct apapi_rate {
     struct apapi_rate_window closed; /* the last one: the end of a run may still be added to it */
     struct apapi_rate_window all;    /* the sum of the windows before it */
     uint64_t windows;                /* closed so far */
+    bool brief;                      /* the run was shorter than one: it shows no extremes */
     double first;                    /* rate of the first closed window [per s]; NaN: none */
     double last;                     /* rate of the last closed window */
     double min;                      /* [per s]; of the windows before the last one */
@@ -95,13 +96,21 @@ void apapi_rate_hold(struct apapi_rate *rate, double quantity, uint64_t dt_ns);
 void apapi_rate_drop(struct apapi_rate *rate);
 
 /**
- * End: an open window is added to the last one. A run shorter than one window has one window. min
- * and max are NaN if there is none. A second call changes nothing.
+ * End: an open window is added to the last one. A run shorter than one window has one window, and
+ * is brief. min and max are NaN if there is none. A second call changes nothing.
  */
 void apapi_rate_finish(struct apapi_rate *rate);
 
 /** @return the mean rate of all windows, after apapi_rate_finish(); NaN without any. */
 double apapi_rate_mean(const struct apapi_rate *rate);
+
+/** Forget the extremes of a run that was shorter than a window. */
+static inline void apapi_rate_hide(const struct apapi_rate *rate, struct apapi_summary *summary)
+{
+    if (rate->brief) {
+        summary->min = summary->max = summary->p95 = NAN;
+    }
+}
 
 /** @return the rate that was not exceeded in 95 % of the time; NaN: unknown. */
 double apapi_rate_p95(const struct apapi_rate *rate);

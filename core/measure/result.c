@@ -383,6 +383,7 @@ void apapi_meter_finish(struct apapi_meter *meter, const struct apapi_span *span
     }
     result->uncertainty_j = meter_uncertainty_j(meter, result, whole_ns);
     result->incidents.rough = is_rough(meter, result, whole_ns);
+    apapi_rate_hide(&meter->rate, &result->summary);
     for (int i = 0; i < 2; i++) {
         result->values[i] = meter->wanted[i];
         apapi_value_result(&meter->values.stats[i], &result->values[i]);

@@ -70,6 +70,7 @@ check_all() {
     tells 0 '0 records added, 0 replaced, 0 known; 0 jobs added up' import --db "$url" --acct-dir acct # nothing new is read
     tells 0 '0 records added, 0 replaced, 4 known; 0 jobs added up' import --db "$url" acct/*/* # all of it is read, and known
     check_rows
+    check_other_cluster
     check_more
 }
 
@@ -86,6 +87,19 @@ check_rows() {
         $'2026-11-21|c1|alice|1|3\n2026-11-21|c1|bob|1|1' ]]
     [[ $(ask "select timeline from timelines t join records r on r.id = t.record where job = 8" | jq -c .) == '{"bin_s":10,"package":{"n":[1000],"unit_j":1}}' ]]
     [[ $(ask "select line from records where job = 8") == "$(record 8 0 n2 10 30 '"user":"bob",')" ]]
+}
+
+# A node of the same name, in a folder of the same path.
+check_other_cluster() {
+    mv acct here
+    mkdir -p acct/2026-11-22
+    for step in {0..9}; do record 8 "$step" n2 10 30; done | sed 's/"c1"/"c2"/' >acct/2026-11-22/n2.jsonl
+    tells 0 '10 records added, 0 replaced, 0 known; 1 jobs added up' import --db "$url" --acct-dir acct
+    ask "delete from records where cluster = 'c2'"
+    ask "delete from jobs where cluster = 'c2'"
+    rm -r acct
+    mv here acct
+    tells 0 '0 records added, 0 replaced, 0 known; 0 jobs added up' import --db "$url" --acct-dir acct
 }
 
 # Appended, torn, finished, longer, later version.

@@ -86,6 +86,10 @@ column() { # ROW NAME COLUMN: of the CSV in $output
         "$0" -c estimate -t 1ms --trace "$1" sh -c "sleep 0.5; exit 8" 2>&1 | cat; echo "${PIPESTATUS[0]}"
         exec "$0" head -c 9999 /dev/zero >"$1"' "$atime" "$BATS_TEST_TMPDIR/trace"
     [[ $output == *"trace $BATS_TEST_TMPDIR/trace is not complete: File too large"*$'\n8\n'* ]]
+    for descriptors in 5 6 7; do # too few to measure
+        complains 9 '*Too many open files'$'\n''atime: the program is not measured' \
+            bash -c "exec 3>&- 4>&- 5>&- 6>&-; ulimit -n $descriptors; exec '$atime' sh -c 'exit 9'"
+    done
 }
 
 @test "--trace: every sample with time, units and power" {

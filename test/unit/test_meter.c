@@ -27,7 +27,7 @@ static const struct row {
      &fake_energy_event, TICK_NS, "0=0 100=10000000 200=20000000 201=20200000",
      "20.2: 100 100.497512 100.990099, 201 ms, 3", false},
     {"a run shorter than an interval", &fake_energy_event, TICK_NS, "0=0 10=1000000",
-     "1: 100 100 100, 10 ms, 1", false},
+     "1: nan 100 nan, 10 ms, 1", false},
     {"power by trapezoid: 200 J + 300 J", &watts, 10 * TICK_NS, "0=100000 1000=300000 2000=300000",
      "500: 100 250 300, 2000 ms, 2", false},
     {"power by rectangle", &watts, 10 * TICK_NS, "0=100000 1000=300000",
