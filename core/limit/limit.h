@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "apapi/error.h"
 #include "apapi/event.h"
@@ -172,20 +173,31 @@ struct limit_site {
     const char *partition, *qos; /* "": not known */
 };
 
-/** The lists of a configuration. The place is not known. */
-static inline struct limit_site limit_site_of(const struct config *config)
-{
-    return (struct limit_site){config_section_value(config, "budget", "max_budget"),
-                               config_section_value(config, "budget", "default_budget"),
-                               config_section_value(config, "budget", "budget_action"), "", ""};
-}
-
 /**
  * Check a list of amounts, or of actions.
  * @param max  a list of which no amount may be exceeded; NULL: none
  * @return 0; -1 with errno EINVAL, `err` names the word
  */
 int limit_site_check(const char *list, bool actions, const char *max, struct apapi_error *err);
+
+/** @return a list of a configuration; NULL: it has none, or a bad one */
+static inline const char *limit_site_list(const struct config *config, const char *key,
+                                          const char *max)
+{
+    const char *list = config_section_value(config, "budget", key);
+    bool actions = strcmp(key, "budget_action") == 0;
+
+    return list && limit_site_check(list, actions, max, NULL) == 0 ? list : NULL;
+}
+
+/** The lists of a configuration. The place is not known. */
+static inline struct limit_site limit_site_of(const struct config *config)
+{
+    const char *max = limit_site_list(config, "max_budget", NULL);
+
+    return (struct limit_site){max, limit_site_list(config, "default_budget", max),
+                               limit_site_list(config, "budget_action", NULL), "", ""};
+}
 
 /** @return whether a list depends on partition or QOS. */
 bool limit_site_varies(const struct limit_site *site);

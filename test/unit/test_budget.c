@@ -123,6 +123,8 @@ TEST(bad_limits)
         "",           "many",         "5W",     "5kJ,6kJ",    "5kJ,debug:",
         "debug:many", "5kJ,,big:6kJ", "10J:5J", "debug:1kWh", "9J,a:2J,qos=b:1J,a:3J"};
     static const char *const actions[] = {"", "kill", "signal=USR3", "term,log", "term,debug:"};
+    static struct config config;
+    struct limit_site site;
     struct apapi_error err;
 
     for (size_t i = 0; i < COUNT_OF(amounts); i++) {
@@ -137,6 +139,14 @@ TEST(bad_limits)
     assert_int_equal(limit_site_check("5J,debug:2J,x:none", false, "5J,debug:2J", &err), 0);
     assert_int_equal(limit_site_check("5J,qos=x:8J", false, "6J,x:9J", &err), -1);
     assert_int_equal(limit_site_check("5J,x:8J", false, "6J,x:9J", &err), 0);
+    config_defaults(&config);
+    config_parse(&config, "",
+                 strdup("[budget]\nmax_budget=9J,x:log\ndefault_budget=8J\nbudget_action=term,9J"),
+                 &(const struct config_sink){0});
+    site = limit_site_of(&config);
+    assert_true(!site.max && !site.action); /* a bad line has no effect */
+    assert_string_equal(site.standard, "8J");
+    config_clear(&config);
 }
 
 /* --- the sum of steps and nodes --------------------------------------------------------------- */
