@@ -428,7 +428,7 @@ static void add_process(pid_t pid, void *limits)
 
 /* The program runs even if the measurement fails. */
 static int run_once(struct atime *atime, const struct signals *signals, struct report *report,
-                    struct apapi_error *err)
+                    bool last, struct apapi_error *err)
 {
     const struct child_started started = {add_process, &atime->limits};
     struct run *run = &report->runs[report->count];
@@ -438,7 +438,7 @@ static int run_once(struct atime *atime, const struct signals *signals, struct r
     runs_start(atime, &run->record);
     result = child_run(report->program, signals, &started, &run->end, err);
     if (result == 0) {
-        runs_stop(atime, report->count + 1 == report->runs_wanted, &run->record);
+        runs_stop(atime, last, &run->record);
         report->count++;
     }
     return result;
@@ -451,7 +451,9 @@ static int runs_round(struct atime *atime, const struct signals *signals, struct
     char name[APAPI_TEXT_SIZE];
 
     for (size_t i = 0; i < count && (i == 0 || signals_last(signals) == 0); i++) {
-        if (run_once(atime, signals, &reports[i], err)) {
+        bool last = i + 1 == count && reports[i].count + 1 == reports[i].runs_wanted;
+
+        if (run_once(atime, signals, &reports[i], last, err)) {
             return -1;
         }
         if (isatty(STDERR_FILENO) && reports[i].runs_wanted > 1) {

@@ -34,6 +34,7 @@
 struct order {
     enum {
         ORDER_TASK,    /* there is one more task: `pid` */
+        ORDER_FORGET,  /* the next run begins */
         ORDER_CROSSED, /* a limit was crossed: its actions */
         ORDER_RUN,     /* run `reach.steps` as a command, and answer with its end */
         ORDER_END      /* no task runs any more */
@@ -420,6 +421,10 @@ static void obey(void)
             clock_monotonic_ns() + (loop.config->grace_ns ? loop.config->grace_ns : GRACE_NS);
     } else if (order.kind == ORDER_TASK) {
         processes_add(&loop.processes, order.pid);
+    } else if (order.kind == ORDER_FORGET) {
+        processes_clear(&loop.processes);
+        loop.terminated = false;
+        loop.kill_at_ns = 0;
     } else if (order.kind == ORDER_RUN) {
         act_start(&order, JOB_RUN, order.reach.steps);
     } else {
@@ -763,9 +768,12 @@ const struct limit *crossings_waiting(const struct crossings *crossings)
 
 void crossings_forget(struct crossings *crossings)
 {
+    static const struct order forget = {.kind = ORDER_FORGET};
+
     if (!crossings->open) {
         return;
     }
+    crossings_order(crossings, &forget);
     pthread_mutex_lock(&crossings->mutex);
     crossings->total = crossings->count = 0;
     pthread_mutex_unlock(&crossings->mutex);

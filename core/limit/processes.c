@@ -135,7 +135,7 @@ static bool process_is_of(pid_t pid, uid_t uid)
 static bool processes_signal_one(const struct processes *processes, const struct process *one,
                                  int signal)
 {
-    return process_lives(one) && process_is_of(one->pid, processes->uid) &&
+    return process_lives(one) && (processes->uid == 0 || process_is_of(one->pid, processes->uid)) &&
            process_signal(one, signal) == 0;
 }
 

@@ -27,7 +27,7 @@ bool process_lives(const struct process *task);
  * is in use again: each is held by a pidfd, or, where the kernel has none, known by its start time.
  */
 struct processes {
-    uid_t uid;    /* real user of all of them */
+    uid_t uid;    /* real user of all of them; 0: root's have any */
     pid_t parent; /* of the tasks */
     bool grouped; /* what a task has started is found by the control group of its step, too */
     char group[PATH_MAX]; /* of the step, once it is known */
