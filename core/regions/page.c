@@ -2,6 +2,7 @@
 #include "regions/page.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 
@@ -9,7 +10,9 @@
 #include "base/shared_page.h"
 #include "base/text.h"
 
-#define PAGE_TRIES 4 /* a thread that changes its region in each of them has just entered one */
+#define NAME_MOST 256 /* of a name with its NUL */
+#define NAME_TAIL 45  /* bytes that a long name keeps of its end */
+#define PAGE_TRIES 4  /* a thread that changes its region in each of them has just entered one */
 
 _Static_assert(sizeof(struct page_head) == 4096, "the head is one page of memory");
 _Static_assert(sizeof(struct page_node) == 128, "a node is two cache lines");
@@ -52,7 +55,56 @@ uint32_t page_thread_count(const struct page_program *page)
     return count > PAGE_THREADS ? PAGE_THREADS : count;
 }
 
-void page_clean_name(char clean[PAGE_NAME_SIZE], const char *name)
+/* Put the next character, or byte, of a name into `shown`. @return bytes of the name. */
+static size_t show_next(char shown[8], const char *name)
+{
+    uint32_t character;
+    size_t length;
+    char clean[8];
+
+    /* most names have no other characters; the first call of a program is not to take long */
+    if (*name >= ' ' && *name <= '~' && *name != '/' && *name != '\\') {
+        shown[0] = *name;
+        shown[1] = '\0';
+        return 1;
+    }
+    length = text_character(name, &character);
+    if (length > 1) {
+        snprintf(shown, 8, "%.*s", (int)length, name);
+        text_clean(clean, sizeof clean, shown);
+        if (strcmp(shown, clean) == 0) {
+            return length;
+        }
+    }
+    snprintf(shown, 8, "\\x%02X", (unsigned char)*name);
+    return 1;
+}
+
+void page_show_name(char shown[PAGE_NAME_SIZE], const char *name)
+{
+    char whole[NAME_MOST * 4 + 8] = "", next[8];
+    size_t length = 0, head = 0, tail;
+
+    for (size_t i = 0; name[i] && length + sizeof next < sizeof whole;) {
+        i += show_next(next, name + i);
+        memcpy(whole + length, next, strlen(next) + 1);
+        length += strlen(next);
+        head = length < PAGE_NAME_SIZE - NAME_TAIL - 3 ? length : head;
+    }
+    if (length == 0) {
+        strcpy(shown, "\"\"");
+    } else if (length < PAGE_NAME_SIZE) {
+        memcpy(shown, whole, length + 1);
+    } else {
+        tail = length - NAME_TAIL;
+        while ((whole[tail] & 0xC0) == 0x80) { /* within a character */
+            tail++;
+        }
+        snprintf(shown, PAGE_NAME_SIZE, "%.*s...%.*s", (int)head, whole, NAME_TAIL, whole + tail);
+    }
+}
+
+static void clean_name(char clean[PAGE_NAME_SIZE], const char *name)
 {
     text_clean(clean, PAGE_NAME_SIZE, name);
     for (; *clean; clean++) {
@@ -71,7 +123,7 @@ bool page_node(const struct page_program *page, uint32_t node, struct page_node_
     }
     memcpy(name, page->nodes[node].name, sizeof name);
     name[sizeof name - 1] = '\0';
-    page_clean_name(copy->name, name);
+    clean_name(copy->name, name);
     return true;
 }
 

@@ -117,8 +117,9 @@ const char *page_problem(const struct page_program *page);
 /** @return whether this is a result page of this version. */
 bool page_results_valid(const struct page_results *page);
 
-/** Put a name into `clean` as page_node_copy has it. */
-void page_clean_name(char clean[PAGE_NAME_SIZE], const char *name);
+/** Put a name into `shown` as page_node_copy has it: "a/b" becomes "a\x2Fb", of a long one its
+ * beginning and end stay. Of `name` 255 bytes count. */
+void page_show_name(char shown[PAGE_NAME_SIZE], const char *name);
 
 /** @return nodes that may be read, 1 to PAGE_REST; PAGE_REST itself may be, too. */
 uint32_t page_node_count(const struct page_program *page);

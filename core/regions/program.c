@@ -140,7 +140,6 @@ int foms_send(void)
 
 #define INTERN_SIZE 256    /* of a name with its NUL; longer ones are cut */
 #define INTERN_BUCKETS 512 /* a power of 2, twice the names */
-#define INTERN_TAIL 45     /* bytes that a long name keeps of its end */
 
 /* Entries are complete, and counted, before a bucket has their number, and never change. */
 static struct {
@@ -166,55 +165,6 @@ bool intern_knows(uint32_t number)
 const char *intern_shown(uint32_t number)
 {
     return number == INTERN_OTHER ? "..." : intern_entries[number].shown;
-}
-
-/* Put the next character, or byte, of a name into `shown`. @return bytes of the name. */
-static size_t intern_show_next(char shown[8], const char *name)
-{
-    uint32_t character;
-    size_t length;
-    char clean[8];
-
-    /* most names have no other characters; the first call of a program is not to take long */
-    if (*name >= ' ' && *name <= '~' && *name != '/' && *name != '\\') {
-        shown[0] = *name;
-        shown[1] = '\0';
-        return 1;
-    }
-    length = text_character(name, &character);
-    if (length > 1) {
-        snprintf(shown, 8, "%.*s", (int)length, name);
-        text_clean(clean, sizeof clean, shown);
-        if (strcmp(shown, clean) == 0) {
-            return length;
-        }
-    }
-    snprintf(shown, 8, "\\x%02X", (unsigned char)*name);
-    return 1;
-}
-
-static void intern_show(char shown[PAGE_NAME_SIZE], const char *name)
-{
-    char whole[INTERN_SIZE * 4 + 8] = "", next[8];
-    size_t length = 0, head = 0, tail;
-
-    for (size_t i = 0; name[i] && length + sizeof next < sizeof whole;) {
-        i += intern_show_next(next, name + i);
-        memcpy(whole + length, next, strlen(next) + 1);
-        length += strlen(next);
-        head = length < PAGE_NAME_SIZE - INTERN_TAIL - 3 ? length : head;
-    }
-    if (length == 0) {
-        strcpy(shown, "\"\"");
-    } else if (length < PAGE_NAME_SIZE) {
-        memcpy(shown, whole, length + 1);
-    } else {
-        tail = length - INTERN_TAIL;
-        while ((whole[tail] & 0xC0) == 0x80) { /* within a character */
-            tail++;
-        }
-        snprintf(shown, PAGE_NAME_SIZE, "%.*s...%.*s", (int)head, whole, INTERN_TAIL, whole + tail);
-    }
 }
 
 /* @return number of the name; 0: *bucket is the one that it belongs into. */
@@ -244,7 +194,7 @@ uint32_t intern_name(const char *name)
         if (number == 0 && intern_count < INTERN_OTHER - 1) {
             number = intern_count + 1;
             memcpy(intern_entries[number].name, name, strnlen(name, INTERN_SIZE - 1));
-            intern_show(intern_entries[number].shown, intern_entries[number].name);
+            page_show_name(intern_entries[number].shown, intern_entries[number].name);
             __atomic_store_n(&intern_count, number, __ATOMIC_RELEASE);
             __atomic_store_n(&intern_buckets[bucket], (uint8_t)number, __ATOMIC_RELEASE);
         }

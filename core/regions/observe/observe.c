@@ -491,24 +491,26 @@ static void observe_change_columns(struct observer *observer)
 
 /* --- looks ---------------------------------------------------------------------------------- */
 
-static struct observe_moment observe_now(const struct observer *observer)
+/* @param ns  a moment shortly before now; 0: now. None before the last look is taken. */
+static struct observe_moment observe_at(const struct observer *observer, uint64_t ns)
 {
     const struct ticks_moment now = {ticks_now(PAGE_CLOCK_CPU), clock_monotonic_ns()};
-    uint64_t start_ns = observer->live->head.start_ns;
+    const double tick_ns = ticks_length_ns(PAGE_CLOCK_CPU, observer->first, now);
+    const uint64_t start_ns = observer->live->head.start_ns, looked_ns = observer->looked_ns;
 
+    ns = ns == 0 || ns > now.ns ? now.ns : ns > looked_ns ? ns : looked_ns;
     return (struct observe_moment){
-        .ns = now.ns,
-        .passed_s = now.ns > start_ns ? (double)(now.ns - start_ns) / NS_PER_S : 0,
-        .ticks = now.ticks,
-        .tick_ns = ticks_length_ns(PAGE_CLOCK_CPU, observer->first, now),
-        .elapsed_s =
-            now.ns > observer->looked_ns ? (double)(now.ns - observer->looked_ns) / NS_PER_S : 0};
+        .ns = ns,
+        .passed_s = ns > start_ns ? (double)(ns - start_ns) / NS_PER_S : 0,
+        .ticks = now.ticks - (uint64_t)((double)(now.ns - ns) / tick_ns),
+        .tick_ns = tick_ns,
+        .elapsed_s = ns > looked_ns ? (double)(ns - looked_ns) / NS_PER_S : 0};
 }
 
-/* Add the time since the last look to all sums. Reads all pages. */
-static void observe_look(struct observer *observer)
+/* Add the time since the last look to all sums. Reads all pages. @param ns  as observe_at() */
+static void observe_look(struct observer *observer, uint64_t ns)
 {
-    const struct observe_moment now = observe_now(observer);
+    const struct observe_moment now = observe_at(observer, ns);
     double threads_s;
 
     observer->room.news = OBSERVED_NEWS_MAX;
@@ -536,11 +538,27 @@ static void observe_look(struct observer *observer)
 static void observe_look_sometimes(struct observer *observer)
 {
     if (clock_monotonic_ns() - observer->looked_ns >= observer->program_count * PAUSE_NS) {
-        observe_look(observer);
+        observe_look(observer, 0);
     }
 }
 
-/* The thread that calls this is the page's writer. */
+/* When the latest reading of a domain that has a new one was. 0: there is none. */
+static uint64_t observe_read_ns(const struct observer *observer)
+{
+    uint64_t latest_ns = 0;
+
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        uint64_t time_ns = observer->live->domains[d].time_ns;
+
+        if (observer->domains[d].fit && time_ns != observer->domains[d].time_ns &&
+            time_ns > latest_ns) {
+            latest_ns = time_ns;
+        }
+    }
+    return latest_ns;
+}
+
+/* The thread that calls this is the page's writer. It may have been held up since the reading. */
 void observe_reading(const struct apapi_live_page *live, void *context)
 {
     struct observer *observer = context;
@@ -549,7 +567,7 @@ void observe_reading(const struct apapi_live_page *live, void *context)
         return;
     }
     pthread_mutex_lock(&observer->lock);
-    observe_look(observer);
+    observe_look(observer, observe_read_ns(observer));
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         const struct apapi_live_slot *slot = &live->domains[d];
         struct observe_domain *domain = &observer->domains[d];
@@ -602,7 +620,7 @@ static int observe_activate(struct observer *observer)
         observer->looked_ns = clock_monotonic_ns();
     }
     bands_begin(&observer->bands, observer->looked_ns);
-    observe_look(observer);
+    observe_look(observer, 0);
     atomic_store_explicit(&observer->active, true, memory_order_release);
     return 0;
 }
@@ -619,7 +637,7 @@ int observe_add(struct observer *observer, struct observed *program)
     }
     pthread_mutex_lock(&observer->lock);
     if (observer->program_count == 0) {
-        observe_look(observer); /* until now there was none */
+        observe_look(observer, 0); /* until now there was none */
     }
     program->next = observer->programs;
     observer->programs = program;
@@ -634,9 +652,9 @@ void observe_remove(struct observer *observer, struct observed *program)
 
     pthread_mutex_lock(&observer->lock);
     if (observer->program_count == 1) {
-        observe_look(observer); /* from now on there is none */
+        observe_look(observer, 0); /* from now on there is none */
     } else {
-        const struct observe_moment now = observe_now(observer);
+        const struct observe_moment now = observe_at(observer, 0);
 
         observer->room.news = PAGE_NODES;
         observed_look(observer, program, &now);
@@ -695,7 +713,7 @@ int observe_shell_begin(struct observer *observer, const char *name)
     if (observe_activate(observer)) {
         return -1;
     }
-    page_clean_name(clean, name);
+    page_show_name(clean, name);
     pthread_mutex_lock(&observer->lock);
     observe_look_sometimes(observer);
     shell->node = nodes_find(&observer->nodes, outer, clean);
@@ -715,7 +733,7 @@ static size_t shell_find(const struct observer *observer, const char *name)
     char clean[PAGE_NAME_SIZE];
     size_t depth = observer->depth;
 
-    page_clean_name(clean, name);
+    page_show_name(clean, name);
     while (depth > 0 &&
            strcmp(observer->nodes.list[observer->shell[depth - 1].node].name, clean) != 0) {
         depth--;
