@@ -75,6 +75,10 @@ END
     complains 0 '' summary 19
     says 'Measured: 62.0 % of the node time' # of 62.07, rounded down as everywhere
     complains 0 'apapi show: sacct: error: Problem talking to the database' summary -v 17
+    record 20 0 n1 0 29 100 '.restarts = 0'
+    record 20 0 n2 40 10 110 '.restarts = 1'
+    complains 0 '' summary 20
+    says 'Energy: 4.000 kJ of 2 runs, 00:00:39'
     sacct_is 'exec sleep 1000' # 2 s
     complains 0 'apapi show: sacct: Connection timed out' summary -v 17
     says 'Energy: 50.00 kJ'

@@ -93,6 +93,13 @@ END
     put 'enabled = no'
     tells 0 '*warning: *:1: enabled: no step is measured*' "$apapi" config --check
     prints 1 '*--apapi=*nothing, see below*warning *:1: enabled: no step is measured*' "$apapi" doctor estimate
+    mkdir "$BATS_TEST_TMPDIR/acct"
+    put "acct_dir = $BATS_TEST_TMPDIR/acct"
+    chmod 640 "$conf"
+    chmod 777 "$BATS_TEST_TMPDIR/acct"
+    run "$apapi" config --check
+    [[ $output == *"warning: $conf: users cannot read it: "* ]]
+    ((EUID)) || [[ $output == *"$conf:1: acct_dir: no records can be trusted on this machine: $BATS_TEST_TMPDIR/acct: others can change it: "* ]]
     chmod 666 "$conf"
     prints 1 '*mistake *apapi.conf: ignored: *' "$apapi" doctor estimate
 }

@@ -65,6 +65,8 @@ upgrade() {
 purge() {
     local left
     [[ -n $(ls "$records") ]] || fail "there are no records to keep"
+    mkdir -p /var/lib/apapi
+    touch /var/lib/apapi/index.db
     apt_purge apapi slurm-spank-apapi
     left=$(find /etc /usr /var /run -xdev -path "$repository" -prune -o -name '*apapi*' ! -path "$records" ! -path '/var/lib/dpkg/*' \
         ! -path '/var/cache/*' -print)

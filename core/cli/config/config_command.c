@@ -194,17 +194,30 @@ static int memory_check(const char *path, struct apapi_error *err)
                : apapi_fail(err, EMEDIUMTYPE, "%.150s: not on a memory file system (tmpfs)", path);
 }
 
+/* Users could write records there, or keep root from it. */
+static int owner_check(const char *path, struct apapi_error *err)
+{
+    struct stat status;
+
+    return geteuid() == 0 && stat(path, &status) == 0 &&
+                   (status.st_uid != 0 || status.st_mode & (S_IWGRP | S_IWOTH))
+               ? apapi_fail(err, EPERM, "%.150s: others can change it: chown root, chmod go-w",
+                            path)
+               : 0;
+}
+
 /* A folder that root must be able to write to, and the loss if it is not; "off" is "". */
 static void check_folder(const struct config *config, const char *key, const char *path,
                          const struct config_sink *sink)
 {
-    bool live = path == config->live_dir;
+    bool live = path == config->live_dir, own = path == config->user_records;
     char text[sizeof((struct apapi_error *)0)->text + 64];
     struct apapi_error err;
 
-    if (*path && (config_folder_check(path, &err) || (live && memory_check(path, &err)))) {
-        snprintf(text, sizeof text, "no %s can be written on this machine: %s",
-                 live ? "live pages" : "records", err.text);
+    if (*path && (config_folder_check(path, &err) || (live && memory_check(path, &err)) ||
+                  (!live && !own && owner_check(path, &err)))) {
+        snprintf(text, sizeof text, "no %s can be %s on this machine: %s",
+                 live ? "live pages" : "records", errno == EPERM ? "trusted" : "written", err.text);
         complain_of(config, key, text, sink);
     }
 }
@@ -232,6 +245,7 @@ bool config_check(const struct config *config, const struct config_sink *mistake
 {
     bool enabled = config_enabled_anywhere(config), measures = check_programs(config, mistakes);
     struct apapi_error reason;
+    struct stat status;
     const char *key;
 
     check_components(config, mistakes);
@@ -247,6 +261,11 @@ bool config_check(const struct config *config, const struct config_sink *mistake
     check_pairs(config, mistakes);
     if (!enabled) {
         complain_of(config, "enabled", "no step is measured", warnings);
+    }
+    if (stat(config->path, &status) == 0 && !(status.st_mode & S_IROTH)) {
+        config_complain(warnings,
+                        "%s: users cannot read it: their srun has other settings: chmod 644",
+                        config->path);
     }
     for (size_t i = 0;
          config_network_find(config_path(), config->libexec_dir, &i, &key, &reason);) {

@@ -234,9 +234,13 @@ static void brief_put_energy(const struct brief *brief)
     const struct sacct_job *job = &brief->job;
     /* without jobacct_gather, Slurm says 0 */
     double efficiency = job->cpu_s > 0 ? job->cpu_s / job->core_s : (double)NAN;
+    size_t runs = brief->show->total.runs;
 
-    put("Energy",
-        isfinite(job->energy_j) ? units_energy(job->energy_j, job->uncertainty_j, false).text : "");
+    if (isfinite(job->energy_j)) {
+        printf("Energy: %s", units_energy(job->energy_j, job->uncertainty_j, false).text);
+        printf(runs > 1 ? " of %zu runs, %s\n" : "\n", runs,
+               report_elapsed_text(job->recorded_s).text);
+    }
     if (isfinite(job->mean_w)) {
         printf("Mean power: %s", units_quantity(job->mean_w, "W").text);
         printf(job->nodes > 1 && isfinite(brief->node_w) ? ", %s a node\n" : "\n",
@@ -259,7 +263,7 @@ static void brief_put_energy(const struct brief *brief)
         printf("GPU efficiency: %.2f %% of %" PRIu64 " GPU%s\n", 100 * brief->gpu_share,
                brief->gpus, text_plural(brief->gpus));
     }
-    if (isfinite(job->energy_j) && efficiency > CPU_LEAST) {
+    if (isfinite(job->energy_j) && efficiency > CPU_LEAST && runs <= 1) {
         printf("Energy per CPU hour used: %s\n",
                units_quantity(job->energy_j / job->cpu_s * 3600, "J").text);
     }
