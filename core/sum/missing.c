@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/hostlist.h"
+#include "record/record.h"
 #include "sum/sum.h"
 
 #define LISTS_MAX 4 /* different lists of a step that are tried */
@@ -20,35 +21,26 @@ struct missing_search {
 
 /* --- names ---------------------------------------------------------------------------------- */
 
-/*
- * Which nodes of a step have no record, by a list of `nodes` names that a record has. `own` have
- * one, each once and sorted. Free `lacking` in any case.
- * @return 1; 0: the list is not believed, as it is none, has another number of nodes, or not all of
- *         `own`; -1 with ENOMEM
- */
-static int lacking_nodes(const char *list, uint32_t nodes, const struct namelist *own,
-                         struct namelist *lacking)
+/* Which nodes of the step have no record, if these are its nodes: as many, with all recorded ones.
+ * @return 1; 0: they are not; -1: out of memory */
+static int missing_of(const struct namelist *all, struct sum_gap *gap)
 {
-    struct namelist all = {0};
-    int result = hostlist_names(list, &all) < 0 && errno == ENOMEM ? -1 : 0;
-    bool believed = result == 0 && all.count == nodes;
+    int result = 0;
 
-    *lacking = (struct namelist){0};
-    namelist_unique(&all);
-    for (size_t i = 0; i < all.count && believed && result == 0; i++) {
-        if (!namelist_have(own, all.names[i])) {
-            result = namelist_add(lacking, all.names[i]);
+    for (size_t i = 0; i < all->count && all->count == gap->nodes && result == 0; i++) {
+        if (!namelist_have(&gap->recorded, all->names[i])) {
+            result = namelist_add(&gap->missing, all->names[i]);
         }
     }
-    believed = believed && all.count == nodes && nodes - lacking->count == own->count;
-    namelist_free(&all);
-    if (result || !believed) {
-        namelist_free(lacking);
+    if (result == 0 && all->count == gap->nodes &&
+        all->count == gap->recorded.count + gap->missing.count) {
+        return 1;
     }
-    return result ? result : believed;
+    namelist_free(&gap->missing);
+    return result;
 }
 
-/* Use the list of one of these records. @return 1; 0: none is consistent; -1: out of memory */
+/* By the list of one of these records. */
 static int missing_by_list(const struct sum_store *store, const struct sum_entry *entries,
                            size_t count, struct sum_gap *gap)
 {
@@ -57,43 +49,41 @@ static int missing_by_list(const struct sum_store *store, const struct sum_entry
 
     for (size_t i = 0, lists = 0; i < count && lists < LISTS_MAX && result == 0; i++) {
         const struct sum_piece *piece = entries[i].piece;
+        struct namelist all = {0};
+        ssize_t listed;
 
-        if (piece->nodelist != POOL_NONE && piece->nodelist != tried &&
-            piece->nodes == gap->nodes) {
-            result = lacking_nodes(pool_text(&store->nodelists, piece->nodelist), gap->nodes,
-                                   &gap->recorded, &gap->missing);
-            tried = piece->nodelist;
-            lists++;
+        if (piece->nodelist == POOL_NONE || piece->nodelist == tried ||
+            piece->nodes != gap->nodes) {
+            continue;
         }
+        listed = hostlist_names(pool_text(&store->nodelists, piece->nodelist), &all);
+        result = listed < 0 && errno == ENOMEM ? -1 : 0;
+        if (listed == (ssize_t)gap->nodes) {
+            namelist_unique(&all);
+            result = missing_of(&all, gap);
+        }
+        namelist_free(&all);
+        tried = piece->nodelist;
+        lists++;
     }
     return result;
 }
 
-/* The nodes of the job without a record of this step, if every node has a record of some step. */
-static int missing_by_records(const struct missing_search *search, struct sum_gap *gap)
-{
-    struct namelist nodes = {0};
-    int result = sum_nodes(&search->all, &nodes);
-
-    for (size_t i = 0; i < nodes.count && nodes.count == gap->nodes && result == 0; i++) {
-        if (!namelist_have(&gap->recorded, nodes.names[i])) {
-            result = namelist_add(&gap->missing, nodes.names[i]);
-        }
-    }
-    namelist_free(&nodes);
-    return result ? -1 : gap->missing.count > 0;
-}
-
-/* In a job that ran once, a step on all nodes has the nodes of every other such step. */
+/* In a job that ran once, a step on all nodes has the nodes of every other such step, or those of
+ * all records. */
 static int missing_by_job(const struct missing_search *search, struct sum_gap *gap)
 {
-    int result;
+    struct namelist nodes = {0};
+    int result = 0;
 
-    if (search->restarted || gap->nodes != search->job_nodes) {
-        return 0;
+    if (!search->restarted && gap->nodes == search->job_nodes) {
+        result = missing_by_list(search->store, search->all.list, search->all.count, gap);
+        if (result == 0) {
+            result = sum_nodes(&search->all, &nodes) ? -1 : missing_of(&nodes, gap);
+        }
+        namelist_free(&nodes);
     }
-    result = missing_by_list(search->store, search->all.list, search->all.count, gap);
-    return result ? result : missing_by_records(search, gap);
+    return result;
 }
 
 /* Nodes that were not read are not missing. */
@@ -124,25 +114,17 @@ static int missing_compare(const void *left, const void *right)
 }
 
 /* @return how many of `count` entries are of the first one's step and run; 0: out of memory */
-static size_t missing_take_run(const struct sum_entry *entries, size_t count, struct sum_gap *gap)
+static size_t missing_take_run(struct sum_entry *entries, size_t count, struct sum_gap *gap)
 {
-    size_t same = 0;
+    struct sum_entries run = {entries, 0};
 
     *gap = (struct sum_gap){.step = entries->step, .restarts = entries->restarts};
-    for (; same < count && entries[same].piece->step == entries->piece->step &&
-           entries[same].restarts == entries->restarts;
-         same++) {
-        const struct sum_piece *piece = entries[same].piece;
-
-        if (piece->nodes != APAPI_UNKNOWN && piece->nodes > gap->nodes) {
-            gap->nodes = piece->nodes;
-        }
-        if ((same == 0 || entries[same - 1].piece->node != piece->node) &&
-            namelist_add(&gap->recorded, entries[same].node)) {
-            return 0;
-        }
+    for (; run.count < count && entries[run.count].piece->step == entries->piece->step &&
+           entries[run.count].restarts == entries->restarts;
+         run.count++) {
+        gap->nodes = known_greater(gap->nodes, entries[run.count].piece->nodes);
     }
-    return same;
+    return sum_nodes(&run, &gap->recorded) ? 0 : run.count;
 }
 
 /* The extern step runs on all nodes of a job and knows their number. */
@@ -150,12 +132,10 @@ static void missing_know_job(struct missing_search *search)
 {
     for (size_t i = 0; i < search->all.count; i++) {
         const struct sum_entry *entry = &search->all.list[i];
-        uint32_t nodes = entry->piece->nodes;
 
         search->restarted = search->restarted || entry->restarts != search->all.list->restarts;
-        if (nodes != APAPI_UNKNOWN && nodes > search->job_nodes &&
-            strcmp(entry->step, "extern") == 0) {
-            search->job_nodes = nodes;
+        if (strcmp(entry->step, "extern") == 0) {
+            search->job_nodes = known_greater(search->job_nodes, entry->piece->nodes);
         }
     }
 }

@@ -32,58 +32,47 @@ static int merge_node_order(const struct merge_node *left, const struct merge_no
 /*
  * Find the row of a key, or append one, which is all zero.
  * @param list  address of the pointer to the rows
- * @return its number; POOL_NONE with errno ENOSPC: too many, or ENOMEM.
+ * @return NULL: there are too many, or no memory
  */
-static uint32_t merge_row(struct merge_rows *rows, const char *key, void *list, size_t size)
+static void *merge_row(struct apapi_merge *merge, struct merge_rows *rows, const char *key,
+                       void *list, size_t size)
 {
     bool full = rows->keys.count == ROWS_MAX;
     uint32_t number = full ? pool_find(&rows->keys, key)
                            : pool_put_row(&rows->keys, key, list, &rows->room, size);
+    char *first;
 
     rows->full |= full && number == POOL_NONE;
-    errno = number != POOL_NONE ? errno : full ? ENOSPC : ENOMEM;
-    return number;
+    merge->no_memory |= !full && number == POOL_NONE;
+    memcpy(&first, list, sizeof first);
+    return number == POOL_NONE ? NULL : first + number * size;
 }
 
-/* 0 for rows that there is no room for. */
-static int merge_no_row(void)
-{
-    return errno == ENOSPC ? 0 : -1;
-}
-
-static int merge_add_component(struct apapi_merge *merge,
-                               const struct apapi_component_result *component)
+static void merge_add_component(struct apapi_merge *merge,
+                                const struct apapi_component_result *component)
 {
     char key[APAPI_COMPONENT_SIZE + sizeof component->source];
     struct merge_component *row;
-    uint32_t number;
 
     snprintf(key, sizeof key, "%s/%s", component->name, component->source);
-    number = merge_row(&merge->component_rows, key, &merge->components, sizeof *row);
-    if (number == POOL_NONE) {
-        return merge_no_row();
-    }
-    row = &merge->components[number];
-    if (row->nodes++ == 0) {
+    row = merge_row(merge, &merge->component_rows, key, &merge->components, sizeof *row);
+    if (row && row->nodes++ == 0) {
         row->first = *component;
         row->first.events = NULL;
     }
-    return 0;
 }
 
-static int merge_add_event(struct apapi_merge *merge, const struct apapi_event_result *result)
+static void merge_add_event(struct apapi_merge *merge, const struct apapi_event_result *result)
 {
     char key[APAPI_NAME_SIZE + 1];
     struct merge_event *row;
-    uint32_t number;
 
     key[0] = result->event.estimated ? 'e' : ' ';
     memcpy(key + 1, result->event.name, sizeof result->event.name);
-    number = merge_row(&merge->event_rows, key, &merge->events, sizeof *row);
-    if (number == POOL_NONE) {
-        return merge_no_row();
+    row = merge_row(merge, &merge->event_rows, key, &merge->events, sizeof *row);
+    if (!row) {
+        return;
     }
-    row = &merge->events[number];
     if (row->nodes == 0) {
         *row = (struct merge_event){result->event, 0, NAN, 0, 0, NAN, NAN};
     }
@@ -97,44 +86,40 @@ static int merge_add_event(struct apapi_merge *merge, const struct apapi_event_r
     }
     row->min = fmin(row->min, result->summary.min);
     row->max = fmax(row->max, result->summary.max);
-    return 0;
 }
 
-static int merge_add_meters(struct apapi_merge *merge, const struct apapi_measurement *m)
+static void merge_add_meters(struct apapi_merge *merge, const struct apapi_measurement *m)
 {
     for (size_t i = 0; i < m->component_count; i++) {
         const struct apapi_component_result *component = &m->components[i];
 
         merge->missed += component->missed;
-        if (component->measured && merge_add_component(merge, component) < 0) {
-            return -1;
+        if (component->measured) {
+            merge_add_component(merge, component);
         }
         for (size_t k = 0; k < component->event_count; k++) {
-            if (!component->events[k].stuck && merge_add_event(merge, &component->events[k]) < 0) {
-                return -1;
+            if (!component->events[k].stuck) {
+                merge_add_event(merge, &component->events[k]);
             }
         }
     }
-    return 0;
 }
 
 /* --- thresholds that were crossed ------------------------------------------------------------- */
 
 /* @param index  of the last crossing of its threshold in the record */
-static int merge_add_crossing(struct apapi_merge *merge, const struct apapi_record *record,
-                              size_t index, const struct merge_node *node)
+static void merge_add_crossing(struct apapi_merge *merge, const struct apapi_record *record,
+                               size_t index, const struct merge_node *node)
 {
     const struct apapi_crossing *last = &record->crossing[index];
     const struct apapi_crossing *first = &record->crossing[crossing_first(record, index)];
-    struct merge_crossing *row;
+    struct merge_crossing *row =
+        merge_row(merge, &merge->crossing_rows, last->threshold, &merge->crossings, sizeof *row);
     uint64_t count;
-    uint32_t number =
-        merge_row(&merge->crossing_rows, last->threshold, &merge->crossings, sizeof *row);
 
-    if (number == POOL_NONE) {
-        return merge_no_row();
+    if (!row) {
+        return;
     }
-    row = &merge->crossings[number];
     count = row->first.count + last->count;
     if (row->nodes == 0 || first->unix_ns < row->first.unix_ns) {
         row->first = *first;
@@ -145,44 +130,33 @@ static int merge_add_crossing(struct apapi_merge *merge, const struct apapi_reco
     }
     row->first.count = count;
     row->nodes++;
-    return 0;
 }
 
 /* --- problems --------------------------------------------------------------------------------- */
 
 #define NAMES_MAX 100000 /* of nodes, in all notes together; more are only counted */
 
-/* Beside a note that there is no room for, no text is kept. */
-static uint32_t merge_text(struct apapi_merge *merge, const char *text)
+static void note_node(struct apapi_merge *merge, const struct merge_note *wanted,
+                      struct merge_node *node)
 {
-    return merge->note_rows.keys.count == ROWS_MAX ? pool_find(&merge->store.texts, text)
-                                                   : pool_put(&merge->store.texts, text);
-}
-
-static int note_node(struct apapi_merge *merge, const struct merge_note *wanted,
-                     struct merge_node *node)
-{
-    uint32_t subject = merge_text(merge, wanted->subject);
-    uint32_t reason = merge_text(merge, wanted->reason), number;
+    char key[APAPI_TEXT_SIZE + CROSSING_TEXT_SIZE + 100];
     struct merge_note *note;
-    char key[96];
 
-    if (subject == POOL_NONE || reason == POOL_NONE) {
-        merge->note_rows.full |= merge->note_rows.keys.count == ROWS_MAX;
-        return merge->note_rows.full ? 0 : -1;
+    snprintf(key, sizeof key, "%d/%s/%s/%s", (int)wanted->kind, wanted->verdict, wanted->subject,
+             wanted->reason);
+    note = merge_row(merge, &merge->note_rows, key, &merge->notes, sizeof *note);
+    if (!note) {
+        return;
     }
-    snprintf(key, sizeof key, "%d/%s/%u/%u", (int)wanted->kind, wanted->verdict, subject, reason);
-    number = merge_row(&merge->note_rows, key, &merge->notes, sizeof *note);
-    if (number == POOL_NONE) {
-        return merge_no_row();
+    if (note->nodes == 0) {
+        note->kind = wanted->kind;
+        note->verdict = wanted->verdict;
+        note->subject_text = pool_put(&merge->store.texts, wanted->subject);
+        note->reason_text = pool_put(&merge->store.texts, wanted->reason);
+        merge->no_memory |= note->subject_text == POOL_NONE || note->reason_text == POOL_NONE;
     }
-    note = &merge->notes[number];
-    note->kind = wanted->kind;
-    note->verdict = wanted->verdict;
-    note->subject_text = subject;
-    note->reason_text = reason;
     if (note->kind == MERGE_NOTE_ABSENT || note->kind == MERGE_NOTE_INCOMPLETE) {
-        node->note = number;
+        node->note = (uint32_t)(note - merge->notes);
     }
     note->nodes++;
     note->outages += wanted->outages;
@@ -192,14 +166,14 @@ static int note_node(struct apapi_merge *merge, const struct merge_note *wanted,
         note->index = wanted->index;
     }
     if (merge->named == NAMES_MAX) {
-        return 0;
+        return;
     }
     if (array_add(&note->names, note->named, &note->room, sizeof(char *))) {
-        return -1;
+        merge->no_memory = true;
+        return;
     }
     note->names[note->named++] = node->name;
     merge->named++;
-    return 0;
 }
 
 static const char *verdict_on(const struct apapi_component_result *component)
@@ -210,8 +184,9 @@ static const char *verdict_on(const struct apapi_component_result *component)
     return component->outages ? "no readings" : "measured in part";
 }
 
-static int note_component(struct apapi_merge *merge, const struct apapi_component_result *component,
-                          size_t index, struct merge_node *node)
+static void note_component(struct apapi_merge *merge,
+                           const struct apapi_component_result *component, size_t index,
+                           struct merge_node *node)
 {
     const struct merge_note note = {.kind = MERGE_NOTE_COMPONENT,
                                     .subject = component->name,
@@ -221,13 +196,13 @@ static int note_component(struct apapi_merge *merge, const struct apapi_componen
                                     .outage_ns = component->outage_ns,
                                     .index = index};
 
-    return component->measured && !component->outages && !component->reason[0]
-               ? 0
-               : note_node(merge, &note, node);
+    if (!component->measured || component->outages || component->reason[0]) {
+        note_node(merge, &note, node);
+    }
 }
 
-static int note_stuck(struct apapi_merge *merge, const struct apapi_component_result *component,
-                      size_t index, struct merge_node *node)
+static void note_stuck(struct apapi_merge *merge, const struct apapi_component_result *component,
+                       size_t index, struct merge_node *node)
 {
     for (size_t i = 0; i < component->event_count; i++) {
         const struct apapi_event_result *result = &component->events[i];
@@ -239,56 +214,41 @@ static int note_stuck(struct apapi_merge *merge, const struct apapi_component_re
             .reason = result->stuck ? "" : "too short a time to tell whether it is stuck",
             .index = index + i};
 
-        if ((result->stuck || result->still) && note_node(merge, &note, node) < 0) {
-            return -1;
+        if (result->stuck || result->still) {
+            note_node(merge, &note, node);
         }
     }
-    return 0;
-}
-
-static int note_crossing(struct apapi_merge *merge, const struct apapi_record *record, size_t index,
-                         struct merge_node *node)
-{
-    char text[CROSSING_TEXT_SIZE];
-    const struct merge_note note = {.kind = MERGE_NOTE_CROSSING,
-                                    .subject = record->crossing[index].threshold,
-                                    .verdict = "crossed",
-                                    .reason = text,
-                                    .index = index};
-
-    crossing_text(record, index, text, sizeof text);
-    return note_node(merge, &note, node);
 }
 
 /* The record itself: it is valid, but later reports may lack it. */
-static int note_record(struct apapi_merge *merge, const struct apapi_record *record,
-                       struct merge_node *node)
+static void note_record(struct apapi_merge *merge, const struct apapi_record *record,
+                        struct merge_node *node)
 {
     const struct merge_note notes[] = {
         {MERGE_NOTE_INCOMPLETE, "incomplete", .subject = "", .reason = record->reason},
         {MERGE_NOTE_UNWRITTEN, "not in the accounting files", .subject = "",
          .reason = record->unwritten}};
 
-    if (!record->complete && note_node(merge, &notes[0], node) < 0) {
-        return -1;
+    if (!record->complete) {
+        note_node(merge, &notes[0], node);
     }
-    return *record->unwritten ? note_node(merge, &notes[1], node) : 0;
+    if (*record->unwritten) {
+        note_node(merge, &notes[1], node);
+    }
 }
 
-static int merge_add_notes(struct apapi_merge *merge, const struct apapi_record *record,
-                           struct merge_node *node)
+static void merge_add_notes(struct apapi_merge *merge, const struct apapi_record *record,
+                            struct merge_node *node)
 {
     const struct apapi_measurement *m = &record->measurement;
     size_t events = 0;
 
     for (size_t i = 0; i < m->component_count; i++) {
-        if (note_component(merge, &m->components[i], i, node) < 0 ||
-            note_stuck(merge, &m->components[i], events, node) < 0) {
-            return -1;
-        }
+        note_component(merge, &m->components[i], i, node);
+        note_stuck(merge, &m->components[i], events, node);
         events += m->components[i].event_count;
     }
-    return note_record(merge, record, node);
+    note_record(merge, record, node);
 }
 
 static int by_kind_and_node(const void *left, const void *right)
@@ -307,8 +267,8 @@ struct merge_note *merge_notes_sorted(const struct apapi_merge *merge)
 
     for (size_t i = 0; i < count && sorted; i++) {
         sorted[i] = merge->notes[i];
-        sorted[i].subject = pool_text(&merge->store.texts, sorted[i].subject_text);
-        sorted[i].reason = pool_text(&merge->store.texts, sorted[i].reason_text);
+        sorted[i].subject = pool_text(&merge->store.texts, merge->notes[i].subject_text);
+        sorted[i].reason = pool_text(&merge->store.texts, merge->notes[i].reason_text);
     }
     if (sorted) {
         qsort(sorted, count, sizeof *sorted, by_kind_and_node);
@@ -383,9 +343,7 @@ static void merge_add_common(struct apapi_merge *merge, const struct apapi_recor
     if (first || end_ns > merge->end_unix_ns) {
         merge->end_unix_ns = end_ns;
     }
-    if (record->id.nodes != APAPI_UNKNOWN && record->id.nodes > merge->expected) {
-        merge->expected = record->id.nodes;
-    }
+    merge->expected = known_greater(merge->expected, record->id.nodes);
 }
 
 /* --- measurements ----------------------------------------------------------------------------- */
@@ -551,49 +509,17 @@ static struct merge_domain merge_domain(const struct apapi_merge *merge,
     return result;
 }
 
-/* Extremes of what all nodes drew together in all domains that add up. */
-static void merge_total_extremes(const struct apapi_merge *merge, struct merge_domain *total)
-{
-    struct apapi_timeline_sum all = {0};
-    size_t nodes = 0;
-
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        const struct merge_domain_sum *sum = &merge->domains[d];
-
-        if (!apapi_domain_adds_up(d) || sum->nodes == 0) {
-            continue;
-        }
-        if (!all_have_timelines(sum) || (nodes > 0 && sum->nodes != nodes)) {
-            return;
-        }
-        nodes = sum->nodes;
-        apapi_timeline_sum_add(&all, sum->timeline.start_unix_ns, &sum->timeline.timeline);
-    }
-    total->bin_ns = find_extremes(&all.timeline, &total->power_w);
-    drop_contradicted(&total->power_w);
-}
-
-/* The domains that add up, if not known on as many nodes as another one. */
-static uint32_t missing_domains(const struct merge_result *result, size_t most)
-{
-    uint32_t missing = 0;
-
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        const struct merge_domain *one = &result->domains[d];
-
-        missing |= one->unknown > 0 || (one->nodes > 0 && one->nodes < most) ? domain_bit(d) : 0;
-    }
-    return domain_list_adding_up(missing);
-}
-
 static void merge_add_up(const struct apapi_merge *merge, const struct apapi_job_total *total,
                          struct merge_result *result)
 {
     struct merge_domain *sum = &result->total;
+    struct apapi_timeline_sum all = {0}; /* what all nodes drew in all domains that add up */
+    bool together = true;
     size_t most = 0;
 
     *sum = NOTHING;
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        const struct merge_domain_sum *own = &merge->domains[d];
         struct merge_domain *one = &result->domains[d];
         bool first = sum->nodes == 0;
 
@@ -601,16 +527,26 @@ static void merge_add_up(const struct apapi_merge *merge, const struct apapi_job
         if (!apapi_domain_adds_up(d) || one->nodes == 0) {
             continue;
         }
+        together = together && all_have_timelines(own) && (first || one->nodes == most);
+        if (together) {
+            apapi_timeline_sum_add(&all, own->timeline.start_unix_ns, &own->timeline.timeline);
+        }
         sum->nodes = first || one->nodes < sum->nodes ? one->nodes : sum->nodes;
         sum->rest_j = first ? one->rest_j : sum->rest_j + one->rest_j;
         sum->covered = first || !(one->covered >= sum->covered) ? one->covered : sum->covered;
         sum->power_w.mean = known_plus(sum->power_w.mean, one->power_w.mean);
         most = one->nodes > most ? one->nodes : most;
     }
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        const struct merge_domain *one = &result->domains[d];
+        bool lacks = one->unknown > 0 || (one->nodes > 0 && one->nodes < most);
+
+        result->missing |= apapi_domain_adds_up(d) && lacks ? domain_bit(d) : 0;
+    }
     sum->energy_j = total->energy_j;
     sum->uncertainty_j = total->uncertainty_j;
-    result->missing = missing_domains(result, most);
-    merge_total_extremes(merge, sum);
+    sum->bin_ns = together ? find_extremes(&all.timeline, &sum->power_w) : 0;
+    drop_contradicted(&sum->power_w);
 }
 
 static int by_order(const void *left, const void *right)
@@ -752,24 +688,32 @@ static struct merge_node *merge_enter(struct apapi_merge *merge, const char *nam
     return node;
 }
 
-static int merge_fail(struct apapi_merge *merge)
+/* @return 0; -1 with errno ENOMEM: now or before, something could not be added */
+static int merge_state(const struct apapi_merge *merge)
 {
-    merge->no_memory = true;
-    errno = ENOMEM;
-    return -1;
+    errno = merge->no_memory ? ENOMEM : errno;
+    return merge->no_memory ? -1 : 0;
 }
 
 int merge_add_crossings(struct apapi_merge *merge, const struct apapi_record *record)
 {
     struct merge_node *node = merge_find(merge, record->id.node);
+    char text[CROSSING_TEXT_SIZE];
 
     for (size_t i = 0; i < record->crossing_count; i++) {
-        if (crossing_is_last(record, i) && (merge_add_crossing(merge, record, i, node) < 0 ||
-                                            note_crossing(merge, record, i, node) < 0)) {
-            return merge_fail(merge);
+        const struct merge_note note = {.kind = MERGE_NOTE_CROSSING,
+                                        .subject = record->crossing[i].threshold,
+                                        .verdict = "crossed",
+                                        .reason = text,
+                                        .index = i};
+
+        if (crossing_is_last(record, i)) {
+            crossing_text(record, i, text, sizeof text);
+            merge_add_crossing(merge, record, i, node);
+            note_node(merge, &note, node);
         }
     }
-    return 0;
+    return merge_state(merge);
 }
 
 int apapi_merge_add(struct apapi_merge *merge, const struct apapi_record *record)
@@ -780,9 +724,7 @@ int apapi_merge_add(struct apapi_merge *merge, const struct apapi_record *record
     if (!node) {
         return -1;
     }
-    if (sum_add(&merge->store, record, NULL)) {
-        return merge_fail(merge);
-    }
+    merge->no_memory |= sum_add(&merge->store, record, NULL) != 0;
     node->piece = (uint32_t)merge->store.piece_count - 1;
     node->index = record->id.node_index;
     node->total_j = apapi_measurement_total_j(m);
@@ -792,10 +734,10 @@ int apapi_merge_add(struct apapi_merge *merge, const struct apapi_record *record
     merge_add_domains(merge, m);
     share_sum_add(&merge->share, &record->share);
     merge_add_common(merge, record);
-    return merge_add_meters(merge, m) || region_sums_add(&merge->regions, record) ||
-                   merge_add_notes(merge, record, node) || merge_add_crossings(merge, record)
-               ? merge_fail(merge)
-               : 0;
+    merge_add_meters(merge, m);
+    merge->no_memory |= region_sums_add(&merge->regions, record) != 0;
+    merge_add_notes(merge, record, node);
+    return merge_add_crossings(merge, record);
 }
 
 int apapi_merge_absent(struct apapi_merge *merge, const char *name, const char *reason)
@@ -809,7 +751,10 @@ int apapi_merge_absent(struct apapi_merge *merge, const char *name, const char *
         return -1;
     }
     snprintf(text, sizeof(text), "%s", reason ? reason : "");
-    return *text && note_node(merge, &note, node) < 0 ? merge_fail(merge) : 0;
+    if (*text) {
+        note_node(merge, &note, node);
+    }
+    return merge_state(merge);
 }
 
 static int expect_one(void *context, const char *name)
