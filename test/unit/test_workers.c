@@ -364,7 +364,7 @@ PREPARED(reopening_hangs)
 /* --- at the start and at the end ---------------------------------------------------------------
  */
 
-/* After at least 32 ms. It counts nowhere, and nothing is longer for it. */
+/* After at least 32 ms. It counts nowhere; test_meter.c has the time that it covers. */
 PREPARED(counters_are_looked_at_after_their_last_reading)
 {
     const struct timespec long_enough = {.tv_nsec = 40000000};
@@ -378,7 +378,6 @@ PREPARED(counters_are_looked_at_after_their_last_reading)
     halt();
     reads = atomic_load(&meters[PLAIN].good);
     assert_energy(&m.components[0].events[0], reads - 2);
-    assert_true(m.elapsed_ns - m.components[0].events[0].covered_ns < m.elapsed_ns / 2);
     assert_int_equal(m.components[0].events[0].incidents.samples, reads - 2);
 }
 
