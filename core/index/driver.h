@@ -40,6 +40,11 @@ static inline struct db_value db_text(const char *text)
         .type = text ? DB_TEXT : DB_NULL, .text = text, .size = text ? strlen(text) : 0};
 }
 
+static inline struct db_value db_bytes(const void *bytes, size_t size)
+{
+    return (struct db_value){.type = DB_BYTES, .text = bytes, .size = size};
+}
+
 /** How a value of a JSON document is written in SQL. */
 enum db_json {
     DB_JSON_REAL,

@@ -7,7 +7,6 @@ pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
 
 add_library(
   apapi_index STATIC
-  ${CMAKE_CURRENT_LIST_DIR}/brief.c
   ${CMAKE_CURRENT_LIST_DIR}/db.c
   ${CMAKE_CURRENT_LIST_DIR}/load.c
   ${CMAKE_CURRENT_LIST_DIR}/own.c

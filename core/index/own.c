@@ -15,56 +15,69 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/inflow.h"
-#include "index/brief.h"
 #include "index/db.h"
 #include "index/index.h"
+#include "record/fields.h"
 #include "record/files.h"
 #include "record/record.h"
+#include "sum/sum.h"
 
-#define OWN_VERSION 4
-#define OWN_ID 0x41504149      /* SQLite's application_id */
+#define OWN_VERSION 5
 #define OWN_PAGES "131072"     /* at most: 4 GiB */
 #define PART_SIZE 65536        /* of packed lines; the last part of a file is smaller [bytes] */
-#define PART_BITS "20"         /* of the number of a part in its file */
 #define COMMIT_SIZE (64 << 20) /* of the files between two commits [bytes] */
 #define ODD_MAX 1000           /* lines that are no records; a file with more is not served */
 #define LAST_SIZE 4096         /* at the end of what was read, to know a file by [bytes] */
 
-enum { OWN_FIND, OWN_BEGIN, OWN_END, OWN_DROP, OWN_DROP_OLD, OWN_PUT, OWN_PARTS, OWN_STATEMENTS };
+enum { OWN_LAST, OWN_DROP, OWN_DROP_OLD, OWN_PUT, OWN_PARTS, OWN_STATEMENTS };
+
+#define OF_FILE " FROM parts WHERE folder = ? AND \"day\" = ? AND file = ?"
 
 static const char *const own_queries[OWN_STATEMENTS] = {
-    [OWN_FIND] = "SELECT id, inode, size, changed_ns, bytes, last, parts FROM files"
-                 " WHERE folder = ? AND \"day\" = ? AND file = ?",
-    [OWN_BEGIN] = "INSERT INTO files VALUES (NULL, ?, ?, ?, ?, ?, ?, 0, 0, 0)",
-    [OWN_END] = "UPDATE files SET inode = ?, size = ?, changed_ns = ?, bytes = ?, last = ?,"
-                " parts = ? WHERE id = ?",
-    [OWN_DROP] = "DELETE FROM files WHERE id = ?",
-    /* of the oldest days, a quarter of the files */
+    [OWN_LAST] = "SELECT state" OF_FILE " ORDER BY part DESC LIMIT 1",
+    [OWN_DROP] = "DELETE" OF_FILE,
+    /* of the oldest days, a quarter of all */
     [OWN_DROP_OLD] =
-        "DELETE FROM files WHERE (SELECT page_count FROM pragma_page_count) -"
+        "DELETE FROM parts WHERE (SELECT page_count FROM pragma_page_count) -"
         " (SELECT freelist_count FROM pragma_freelist_count) > " OWN_PAGES " / 10 * 9 AND"
-        " \"day\" <= (SELECT \"day\" FROM files ORDER BY \"day\" LIMIT 1"
-        " OFFSET (SELECT COUNT(*) / 4 FROM files))",
-    [OWN_PUT] = "INSERT INTO parts VALUES ((? << " PART_BITS ") + ?, ?, ?)",
-    [OWN_PARTS] = "SELECT sum, bytes FROM parts WHERE id >= (?1 << " PART_BITS ") AND"
-                  " id < ((?1 + 1) << " PART_BITS ") ORDER BY id"};
+        " \"day\" <= (SELECT \"day\" FROM parts ORDER BY \"day\" LIMIT 1"
+        " OFFSET (SELECT COUNT(*) / 4 FROM parts))",
+    [OWN_PUT] = "INSERT INTO parts VALUES (?, ?, ?, ?, ?, ?, ?)",
+    [OWN_PARTS] = "SELECT state, sum, lines" OF_FILE " ORDER BY part"};
 
 static const char own_schema[] =
-    "CREATE TABLE IF NOT EXISTS files (id INTEGER PRIMARY KEY, folder TEXT, \"day\" TEXT,"
-    " file TEXT, inode INTEGER, size INTEGER, changed_ns INTEGER, bytes INTEGER, last INTEGER,"
-    " parts INTEGER, UNIQUE (folder, \"day\", file));"
-    "CREATE INDEX IF NOT EXISTS files_day ON files (\"day\");"
-    "CREATE TABLE IF NOT EXISTS parts (id INTEGER PRIMARY KEY, sum INTEGER, bytes BLOB);"
-    "CREATE TRIGGER IF NOT EXISTS dropped AFTER DELETE ON files BEGIN"
-    " DELETE FROM parts WHERE id >= OLD.id << " PART_BITS " AND id < (OLD.id + 1) << " PART_BITS
-    "; END";
+    "CREATE TABLE IF NOT EXISTS parts (folder TEXT, \"day\" TEXT, file TEXT, part INTEGER,"
+    " state BLOB, sum INTEGER, lines BLOB, UNIQUE (folder, \"day\", file, part));"
+    "CREATE INDEX IF NOT EXISTS parts_day ON parts (\"day\");"
+    "PRAGMA user_version = 5; PRAGMA application_id = 0x41504149; COMMIT"; /* of OWN_VERSION */
 
-/* A file as it was read. */
+/* A file as it was when a part of it was read. Its last part has the present state. */
 struct own_file {
-    int64_t id, inode, size, changed_ns;
-    int64_t bytes; /* whole lines, of the decompressed data */
-    int64_t last;  /* digest of the end of these */
-    int64_t parts; /* 0 of a file that cannot be served */
+    int64_t part; /* the number of it; -1: none */
+    int64_t inode, size, changed_ns;
+    int64_t bytes;  /* whole lines so far, of the decompressed data */
+    int64_t last;   /* digest of the end of these */
+    int64_t served; /* 0: more parts were to follow, or too many lines are no records */
+};
+
+/* A line of a file, before its record. */
+struct own_line {
+    uint64_t offset;       /* [bytes] */
+    uint64_t digest;       /* record_digest() */
+    uint32_t size, curves; /* without the newline; what a sum would keep of its curves [bytes] */
+    uint64_t odd; /* 1: it is not one record and no more, and nothing else is known of it */
+};
+
+/*
+ * Lines, one behind the other, with their records as a sum takes them, but for their curves: some
+ * 370 bytes each. Only this machine reads them.
+ */
+struct packed {
+    char *bytes;
+    size_t size, room;
+    size_t at;   /* the next one to read */
+    bool writes; /* they are written, else read */
+    bool failed; /* out of memory, or damaged */
 };
 
 struct own_index {
@@ -72,24 +85,179 @@ struct own_index {
     struct db *db;
     struct db_statement *statements[OWN_STATEMENTS];
     bool damaged;
-    char name[NAME_MAX + 16]; /* of the present file, with its day */
-    struct own_file file;     /* this one */
+    struct apapi_scan *scan;             /* that walks, or is served */
+    const struct apapi_scan_file *named; /* its present file ... */
+    struct own_file file;                /* ... and the state of this */
     struct own_question *question;
     struct apapi_error why; /* it cannot be written; "": it can */
     bool begun, unfit;      /* a transaction; the file cannot be served */
     size_t records, odd;    /* of the file */
     uint64_t uncommitted;   /* read since the last commit [bytes] */
-    struct brief_lines lines;
-    struct brief_line line; /* the present one of these */
-    struct apapi_record record;
+    struct packed packed;
+    struct own_line line;                    /* the present one of these ... */
+    struct apapi_record record;              /* ... its record, ... */
+    struct apapi_component_result component; /* ... which has one component ... */
+    struct apapi_event_result gpus[64];      /* ... with the GPUs, as bits in `gpus_named` */
+    size_t gpu_count;
+    uint64_t gpus_named;
+    struct sum_store sums; /* to find out about curves */
     struct filter filter;
-    bool brief;              /* records are taken without curves */
-    uint64_t curves;         /* of the wanted records so far [bytes] */
-    struct apapi_scan *scan; /* for lines that are needed */
-    int fd;                  /* of the file; -1: not open */
+    bool brief;      /* records are taken without curves */
+    uint64_t curves; /* of the wanted records so far [bytes] */
     char *text;
     size_t text_room;
 };
+
+/* --- packed lines --------------------------------------------------------------------------- */
+
+static void packed_append(struct packed *packed, const void *bytes, size_t size)
+{
+    packed->failed = packed->failed || (size > 0 && array_extend(&packed->bytes, packed->size, size,
+                                                                 &packed->room, 1));
+    if (!packed->failed && size > 0) {
+        memcpy(packed->bytes + packed->size, bytes, size);
+        packed->size += size;
+    }
+}
+
+/* Write a value, or read it: both go the same way through a record. */
+static void pass(struct packed *packed, void *value, size_t size)
+{
+    if (packed->writes) {
+        packed_append(packed, value, size);
+        return;
+    }
+    packed->failed = packed->failed || packed->size - packed->at < size;
+    if (packed->failed) {
+        memset(value, 0, size);
+        return;
+    }
+    memcpy(value, packed->bytes + packed->at, size);
+    packed->at += size;
+}
+
+static void pass_text(struct packed *packed, void *text, size_t room)
+{
+    size_t size = packed->writes
+                      ? strlen(text) + 1
+                      : strnlen(packed->bytes + packed->at, packed->size - packed->at) + 1;
+
+    packed->failed = packed->failed || size > room;
+    pass(packed, text, packed->failed ? 1 : size);
+}
+
+/* Members of a structure. Those of the forms that are not named have eight bytes. */
+static void pass_fields(struct packed *packed, const struct field *fields, void *base)
+{
+    for (const struct field *field = fields; field->key; field++) {
+        void *member = (char *)base + field->offset;
+
+        switch (field->form) {
+        case FIELD_TEXT:
+            pass_text(packed, member, field->size);
+            break;
+        case FIELD_NUMBER:
+        case FIELD_SET:
+            pass(packed, member, sizeof(uint32_t));
+            break;
+        case FIELD_FLAG:
+            pass(packed, member, sizeof(bool));
+            break;
+        default:
+            pass(packed, member, sizeof(uint64_t));
+        }
+    }
+}
+
+/* Of all components the sum needs the shortest time that has a power, that of one whose interval is
+ * twice as long, and which GPUs have meters. */
+static void pass_components(struct own_index *index, struct apapi_measurement *m)
+{
+    const bool writes = index->packed.writes;
+    uint64_t window_ns = writes ? window_shortest_ns(m) : 0, gpus = writes ? record_gpus(m) : 0;
+
+    pass(&index->packed, &window_ns, sizeof window_ns);
+    pass(&index->packed, &gpus, sizeof gpus);
+    if (writes) {
+        return;
+    }
+    if (gpus != index->gpus_named) {
+        index->gpus_named = gpus;
+        index->gpu_count = 0;
+        for (int gpu = 0; gpus; gpu++, gpus >>= 1) {
+            struct apapi_event *event = &index->gpus[index->gpu_count].event;
+
+            snprintf(event->name, sizeof event->name, ":::gpu%d", gpu);
+            event->domain = APAPI_DOMAIN_GPU;
+            index->gpu_count += gpus & 1;
+        }
+    }
+    index->component = (struct apapi_component_result){.measured = true,
+                                                       .interval_ns = 2 * window_ns,
+                                                       .events = index->gpus,
+                                                       .event_count = index->gpu_count};
+    m->component_count = 1;
+    m->components = &index->component;
+}
+
+static void pass_domain(struct packed *packed, struct apapi_domain_result *domain)
+{
+    double *const figures[] = {&domain->energy_j,    &domain->uncertainty_j, &domain->covered,
+                               &domain->power_w.min, &domain->power_w.mean,  &domain->power_w.max};
+    bool drawn = domain->timeline.count > 0;
+
+    pass(packed, &domain->measured, sizeof domain->measured);
+    if (domain->measured) {
+        for (size_t i = 0; i < COUNT_OF(figures); i++) {
+            pass(packed, figures[i], sizeof *figures[i]);
+        }
+        pass(packed, &drawn, sizeof drawn);
+    }
+    if (!packed->writes) {
+        domain->timeline.count = domain->measured && drawn;
+    }
+}
+
+static void pass_record(struct own_index *index, struct apapi_record *record)
+{
+    pass_fields(&index->packed, fields_of_record, record);
+    pass_fields(&index->packed, fields_of_trust, &record->measurement);
+    pass_components(index, &record->measurement);
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        pass_domain(&index->packed, &record->measurement.domains[d]);
+    }
+}
+
+/* @param record  NULL: the line is odd */
+static void write_line(struct own_index *index, struct own_line line, struct apapi_record *record)
+{
+    struct sum_store *sums = &index->sums;
+
+    line.odd = !record;
+    if (record) {
+        sums->piece_count = sums->domain_count = sums->curve_count = 0;
+        index->packed.failed = index->packed.failed || sum_add(sums, record, NULL);
+        line.curves = (uint32_t)(sums->curve_count * sizeof *sums->curves);
+    }
+    pass(&index->packed, &line, sizeof line);
+    if (record) {
+        pass_record(index, record);
+    }
+}
+
+/* Read the next line, and what sum_add() takes of its record, but for curves, shares and regions.
+ */
+static bool read_line(struct own_index *index)
+{
+    if (index->packed.at == index->packed.size) {
+        return false;
+    }
+    pass(&index->packed, &index->line, sizeof index->line);
+    if (!index->line.odd) {
+        pass_record(index, &index->record);
+    }
+    return !index->packed.failed;
+}
 
 /* --- the file ------------------------------------------------------------------------------- */
 
@@ -138,18 +306,12 @@ static int own_set_up(struct own_index *index, struct apapi_error *err)
     struct db_statement *version = db_prepare(index->db, "PRAGMA user_version", err);
     int64_t number =
         version && db_first(version, NULL, 0, err) > 0 ? db_column(version, 0).integer : -1;
-    char sql[160];
 
     db_finalize(version);
-    if (number != 0) {
-        return number < 0 ? -1 : number == OWN_VERSION;
+    if (number == 0) {
+        return db_begin(index->db, err) || db_exec(index->db, own_schema, err) ? -1 : 1;
     }
-    snprintf(sql, sizeof sql, "PRAGMA user_version = %d; PRAGMA application_id = %d; COMMIT",
-             OWN_VERSION, OWN_ID);
-    return db_begin(index->db, err) || db_exec(index->db, own_schema, err) ||
-                   db_exec(index->db, sql, err)
-               ? -1
-               : 1;
+    return number < 0 ? -1 : number == OWN_VERSION;
 }
 
 /* @return as own_set_up() */
@@ -239,8 +401,8 @@ void own_index_close(struct own_index *index)
     if (index) {
         own_disconnect(index, index->damaged);
         filter_free(&index->filter);
-        sum_free(&index->lines.sums);
-        free(index->lines.bytes);
+        sum_free(&index->sums);
+        free(index->packed.bytes);
         free(index->text);
         free(index->folder);
         free(index->dir);
@@ -251,25 +413,12 @@ void own_index_close(struct own_index *index)
 
 /* --- files ---------------------------------------------------------------------------------- */
 
-static int own_open_file(const struct own_index *index)
-{
-    char path[PATH_MAX];
-
-    /* the walk has found that neither the day nor the file is a link */
-    snprintf(path, sizeof path, "%s/%s", index->dir, index->name);
-    return open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-}
-
 /* The file as it is now. */
-static int own_look(struct own_index *index, const struct apapi_scan_file *named,
-                    struct own_file *file)
+static int own_look(const struct own_index *index, struct own_file *file)
 {
-    char path[PATH_MAX];
     struct stat status;
 
-    snprintf(index->name, sizeof index->name, "%s/%s", named->day, named->name);
-    snprintf(path, sizeof path, "%s/%s", index->dir, index->name);
-    if (lstat(path, &status)) {
+    if (fstat(index->scan->fd, &status)) {
         return -1;
     }
     *file =
@@ -284,31 +433,38 @@ static int64_t last_digest(const struct own_index *index, int64_t bytes)
 {
     char last[LAST_SIZE];
     size_t size = bytes < LAST_SIZE ? (size_t)bytes : LAST_SIZE;
-    int fd = own_open_file(index);
-    ssize_t got = fd < 0 ? -1 : pread(fd, last, size, bytes - (int64_t)size);
+    ssize_t got = pread(index->scan->fd, last, size, bytes - (int64_t)size);
 
-    if (fd >= 0) {
-        close(fd);
-    }
     return got == (ssize_t)size ? (int64_t)record_digest(last, size) : -1;
 }
 
-/* Look a file up. @return 1; 0: it is not in the index; -1 */
-static int find_file(struct own_index *index, const struct apapi_scan_file *named,
-                     struct own_file *file, struct apapi_error *err)
+/* Ask for parts of the file. Returns as db_first(). */
+static int first_part(struct own_index *index, int number, struct apapi_error *err)
 {
-    const struct db_value key[] = {db_text(index->folder), db_text(named->day),
-                                   db_text(named->name)};
-    struct db_statement *find = index->statements[OWN_FIND];
-    int64_t *const columns[] = {&file->id,    &file->inode, &file->size, &file->changed_ns,
-                                &file->bytes, &file->last,  &file->parts};
-    int got = db_first(find, key, COUNT_OF(key), err);
+    const struct db_value key[] = {db_text(index->folder), db_text(index->named->day),
+                                   db_text(index->named->name)};
 
-    *file = (struct own_file){0};
-    for (size_t i = 0; i < COUNT_OF(columns) && got > 0; i++) {
-        *columns[i] = db_column(find, i).integer;
+    return db_first(index->statements[number], key, COUNT_OF(key), err);
+}
+
+static struct own_file read_state(struct db_statement *row)
+{
+    const struct db_value state = db_column(row, 0);
+    struct own_file file = {.part = -1};
+
+    if (state.size == sizeof file) {
+        memcpy(&file, state.text, sizeof file);
     }
-    db_end(find);
+    return file;
+}
+
+/* Look the file up. @return 1; 0: it is not in the index; -1 */
+static int find_file(struct own_index *index, struct own_file *file)
+{
+    int got = first_part(index, OWN_LAST, &index->why);
+
+    *file = got > 0 ? read_state(index->statements[OWN_LAST]) : (struct own_file){.part = -1};
+    db_end(index->statements[OWN_LAST]);
     return got;
 }
 
@@ -322,8 +478,14 @@ static bool is_unchanged(const struct own_file *known, const struct own_file *fi
 static bool has_grown(const struct own_index *index, const struct own_file *known,
                       const struct own_file *file)
 {
-    return known->inode == file->inode && known->bytes <= file->size && known->parts > 0 &&
-           !inflow_is_packed(index->name) && last_digest(index, known->bytes) == known->last;
+    return known->inode == file->inode && known->bytes <= file->size && known->served &&
+           !inflow_is_packed(index->named->name) && last_digest(index, known->bytes) == known->last;
+}
+
+/* A number by which parts differ. */
+static int64_t part_sum(const struct own_file *file, const char *lines, size_t size)
+{
+    return (int64_t)(record_digest((const char *)file, sizeof *file) ^ record_digest(lines, size));
 }
 
 /* --- what files have gained ----------------------------------------------------------------- */
@@ -360,38 +522,31 @@ static int own_commit(struct own_index *index)
 }
 
 /* @return 1: read it from file.bytes on; 0: leave it; -1 */
-static int choose_file(struct own_index *index, const struct apapi_scan_file *named)
+static int choose_file(struct own_index *index)
 {
     struct own_file now, known;
     int got;
 
-    if (own_look(index, named, &now)) {
+    if (own_look(index, &now)) {
         return 0;
     }
-    got = find_file(index, named, &known, &index->why);
+    got = find_file(index, &known);
     if (!index->begun && got >= 0 && !(got && is_unchanged(&known, &now))) {
         /* another process may have read it while this one waits */
-        got = own_begin(index) ? -1 : find_file(index, named, &known, &index->why);
+        got = own_begin(index) ? -1 : find_file(index, &known);
     }
     if (got < 0 || (got && is_unchanged(&known, &now))) {
         return got < 0 ? own_stick(index) : 0;
     }
-    if (got == 0 || !has_grown(index, &known, &now)) {
-        const struct db_value old = db_integer(known.id);
-        const struct db_value row[] = {db_text(index->folder), db_text(named->day),
-                                       db_text(named->name),   db_integer(now.inode),
-                                       db_integer(now.size),   db_integer(now.changed_ns)};
-
-        if ((got && own_run(index, OWN_DROP, &old, 1)) ||
-            own_run(index, OWN_BEGIN, row, COUNT_OF(row)) ||
-            find_file(index, named, &known, &index->why) <= 0) {
-            return -1;
+    if (got && !has_grown(index, &known, &now)) {
+        known = (struct own_file){.part = -1};
+        if (first_part(index, OWN_DROP, &index->why) < 0) {
+            return own_stick(index);
         }
     }
-    index->file = known;
-    index->file.inode = now.inode;
-    index->file.size = now.size;
-    index->file.changed_ns = now.changed_ns;
+    now.part = known.part + 1;
+    now.bytes = known.bytes;
+    index->file = now;
     return 1;
 }
 
@@ -399,39 +554,48 @@ static bool update_begin(const struct apapi_scan_file *named, uint64_t *offset, 
 {
     struct own_index *index = context;
 
-    if (*index->why.text || choose_file(index, named) <= 0) {
+    index->named = named;
+    if (*index->why.text || choose_file(index) <= 0) {
         return false;
     }
     index->unfit = false;
-    index->lines.size = index->records = index->odd = 0;
+    index->packed.size = index->records = index->odd = 0;
+    index->packed.writes = true;
     *offset = (uint64_t)index->file.bytes;
     return true;
 }
 
 static int put_part(struct own_index *index)
 {
-    struct brief_lines *lines = &index->lines;
+    struct packed *packed = &index->packed;
     struct own_file *file = &index->file;
-    const struct db_value row[] = {
-        db_integer(file->id), db_integer(file->parts++),
-        db_integer((int64_t)record_digest(lines->bytes, lines->size) ^ file->id),
-        (struct db_value){.type = DB_BYTES, .text = lines->bytes, .size = lines->size}};
+    const struct db_value row[] = {db_text(index->folder),
+                                   db_text(index->named->day),
+                                   db_text(index->named->name),
+                                   db_integer(file->part),
+                                   db_bytes(file, sizeof *file),
+                                   db_integer(part_sum(file, packed->bytes, packed->size)),
+                                   db_bytes(packed->bytes, packed->size)};
 
-    if (lines->failed) {
+    if (packed->failed) {
         apapi_fail(&index->why, ENOMEM, "no memory");
         return own_stick(index);
     }
-    lines->size = 0;
-    return own_run(index, OWN_PUT, row, COUNT_OF(row));
+    if (own_run(index, OWN_PUT, row, COUNT_OF(row))) {
+        return -1;
+    }
+    packed->size = 0;
+    file->part++;
+    return 0;
 }
 
 static int update_take(struct apapi_scan *scan, const struct line *line)
 {
     static const char begin[] = "{\"apapi\":";
     struct own_index *index = scan->sink.context;
-    const struct brief_line brief = {.offset = line->offset,
-                                     .digest = record_digest(line->text, line->size),
-                                     .size = (uint32_t)line->size};
+    const struct own_line packed = {.offset = line->offset,
+                                    .digest = record_digest(line->text, line->size),
+                                    .size = (uint32_t)line->size};
     struct apapi_record record;
     bool decoded;
 
@@ -445,15 +609,14 @@ static int update_take(struct apapi_scan *scan, const struct line *line)
     decoded = line->size > sizeof begin && memcmp(line->text, begin, sizeof begin - 1) == 0 &&
               line->text[line->size - 1] == '}' &&
               apapi_record_decode(line->text, line->size, &record, NULL) == 0;
-    brief_add(&index->lines, brief,
-              decoded && record_has_time(&record.measurement) ? &record : NULL);
+    write_line(index, packed, decoded && record_has_time(&record.measurement) ? &record : NULL);
     if (decoded) {
         apapi_record_clear(&record);
     }
     index->records++;
     index->odd += !decoded;
     index->unfit = index->odd > ODD_MAX;
-    return index->lines.size >= PART_SIZE && put_part(index) ? -1 : 1;
+    return index->packed.size >= PART_SIZE && put_part(index) ? -1 : 1;
 }
 
 /* Of a line that is too long nothing is known; files that cannot be read are left to readers. */
@@ -463,64 +626,56 @@ static void update_problem(const struct apapi_scan_problem *problem, void *conte
     ((struct own_index *)context)->unfit = true;
 }
 
+/* A file that has gained no record stays as it was. */
 static void update_end(const struct apapi_scan_file *named, uint64_t offset, void *context)
 {
     struct own_index *index = context;
     struct own_file *file = &index->file;
 
     (void)offset;
-    if (*index->why.text || (index->lines.size > 0 && put_part(index))) {
+    if (*index->why.text) {
         return;
     }
     index->question->progress(named->size, index->records, index->question->context);
     index->uncommitted += named->size;
     file->last = inflow_is_packed(named->name) ? 0 : last_digest(index, file->bytes);
-    own_run(index, OWN_END,
-            (const struct db_value[]){
-                db_integer(file->inode), db_integer(file->size), db_integer(file->changed_ns),
-                db_integer(file->bytes), db_integer(file->last),
-                db_integer(index->unfit ? 0 : file->parts), db_integer(file->id)},
-            7);
-    if (index->uncommitted > COMMIT_SIZE) {
+    file->served = !index->unfit;
+    if ((index->records > 0 || file->part == 0) && put_part(index) == 0 &&
+        index->uncommitted > COMMIT_SIZE) {
         own_commit(index);
     }
 }
 
 /* --- what it has of a file ------------------------------------------------------------------ */
 
-/* @return whether all lines of the file as it is now, up to file.bytes, are in `lines` */
+/* @return whether all lines of the file as it is now, up to file.bytes, are in `packed` */
 static bool load_file(struct own_index *index, const struct apapi_scan_file *named)
 {
-    struct db_statement *rows = index->statements[OWN_PARTS];
+    struct db_statement *parts = index->statements[OWN_PARTS];
     struct own_file *file = &index->file, now;
-    struct db_value id;
-    int64_t parts = 0;
+    int64_t count = 0;
     int got;
 
-    index->lines.size = 0;
-    index->lines.failed = false;
-    if (own_look(index, named, &now) || find_file(index, named, file, NULL) <= 0 ||
-        file->parts == 0 || !(is_unchanged(file, &now) || has_grown(index, file, &now))) {
-        return false;
-    }
-    id = db_integer(file->id);
-    got = db_first(rows, &id, 1, NULL);
-    for (; got > 0; got = db_step(rows, NULL)) {
-        struct db_value bytes = db_column(rows, 1);
+    index->named = named;
+    index->packed.size = 0;
+    index->packed.writes = index->packed.failed = false;
+    got = own_look(index, &now) ? 0 : first_part(index, OWN_PARTS, NULL);
+    for (; got > 0; got = db_step(parts, NULL)) {
+        struct db_value lines = db_column(parts, 2);
 
-        if (bytes.type != DB_TEXT ||
-            db_column(rows, 0).integer !=
-                ((int64_t)record_digest(bytes.text, bytes.size) ^ file->id)) {
+        *file = read_state(parts);
+        if (file->part != count++ ||
+            db_column(parts, 1).integer != part_sum(file, lines.text, lines.size)) {
             errno = EBADMSG;
             got = -1;
             break;
         }
-        brief_append(&index->lines, bytes.text, bytes.size);
-        parts++;
+        packed_append(&index->packed, lines.text, lines.size);
     }
-    db_end(rows);
-    index->damaged = index->damaged || (got < 0 && errno == EBADMSG) || parts != file->parts;
-    return got == 0 && parts == file->parts && !index->lines.failed;
+    db_end(parts);
+    index->damaged = index->damaged || (got < 0 && errno == EBADMSG);
+    return got == 0 && count > 0 && !index->packed.failed && file->served &&
+           (is_unchanged(file, &now) || has_grown(index, file, &now));
 }
 
 /* @return in how many parts the present record is wanted */
@@ -541,11 +696,11 @@ static int each_line(struct own_index *index, int (*visit)(struct own_index *ind
 {
     int result = 0;
 
-    index->lines.at = 0;
-    while (result == 0 && brief_read(&index->lines, &index->line, &index->record) > 0) {
+    index->packed.at = 0;
+    while (result == 0 && read_line(index)) {
         result = visit(index);
     }
-    return index->lines.failed ? -1 : result;
+    return index->packed.failed ? -1 : result;
 }
 
 /* --- questions ------------------------------------------------------------------------------ */
@@ -570,13 +725,12 @@ static bool weigh_file(const struct apapi_scan_file *named, uint64_t *offset, vo
 static void own_walk(struct own_index *index, const struct apapi_scan_filter *filter,
                      const struct apapi_scan_sink *sink)
 {
-    struct apapi_scan *walk = apapi_scan_create(filter, sink, NULL);
-
-    if (walk) {
-        walk->take = update_take;
-        apapi_scan_folder(walk, index->dir, NULL);
+    index->scan = apapi_scan_create(filter, sink, NULL);
+    if (index->scan) {
+        index->scan->take = update_take;
+        apapi_scan_folder(index->scan, index->dir, NULL);
     }
-    apapi_scan_destroy(walk);
+    apapi_scan_destroy(index->scan);
 }
 
 int own_index_ask(struct own_index *index, struct own_question *question, struct apapi_error *err)
@@ -620,7 +774,7 @@ static int visit_need(struct own_index *index)
 
 static int serve_line(struct own_index *index)
 {
-    const struct brief_line *line = &index->line;
+    const struct own_line *line = &index->line;
     const struct own_brief *brief = index->question->brief;
     unsigned parts = own_wants(index);
 
@@ -628,11 +782,11 @@ static int serve_line(struct own_index *index)
         index->question->taken += parts;
         return parts ? brief->take(&index->record, line->digest, brief->context) : 0;
     }
-    index->fd = index->fd < 0 ? own_open_file(index) : index->fd;
     if (array_extend(&index->text, 0, line->size + 1, &index->text_room, 1)) {
         return -1;
     }
-    if (pread(index->fd, index->text, line->size, (off_t)line->offset) != (ssize_t)line->size) {
+    if (pread(index->scan->fd, index->text, line->size, (off_t)line->offset) !=
+        (ssize_t)line->size) {
         errno = EIO; /* it was there a moment ago */
         return -1;
     }
@@ -643,19 +797,13 @@ int own_index_serve(struct own_index *index, struct apapi_scan *scan,
                     const struct apapi_scan_file *named, uint64_t *offset)
 {
     bool packed = inflow_is_packed(named->name);
-    int result, code;
+    int result;
 
+    index->scan = scan;
     if (!load_file(index, named) || (packed && each_line(index, visit_need) != 0)) {
         return 1;
     }
-    index->scan = scan;
-    index->fd = -1;
     result = each_line(index, serve_line);
-    if (index->fd >= 0) {
-        code = errno;
-        close(index->fd);
-        errno = code;
-    }
     *offset = (uint64_t)index->file.bytes;
     return result < 0 ? -1 : !packed && (uint64_t)index->file.bytes < named->size;
 }

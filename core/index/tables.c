@@ -154,7 +154,7 @@ static struct db_value value_of(const struct db_field *field, const void *base)
         return db_real(real);
     default:
         memcpy(&line, at, sizeof line);
-        return (struct db_value){.type = DB_BYTES, .text = line.text, .size = line.size};
+        return db_bytes(line.text, line.size);
     }
 }
 

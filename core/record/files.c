@@ -552,6 +552,7 @@ static int walk_read_file(struct apapi_scan *scan, const struct apapi_scan_file 
     bool packed = inflow_is_packed(file->name), whole = true;
     uint64_t offset = 0;
 
+    scan->fd = fd;
     if (sink->begin && !sink->begin(file, &offset, sink->context)) {
         return 0;
     }

@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apapi/measurement.h"
 #include "apapi/record.h"
-#include "apapi/region_result.h"
 #include "base/array.h"
 #include "base/clock.h"
 

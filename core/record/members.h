@@ -3,6 +3,7 @@
 #define APAPI_RECORD_MEMBERS_H
 #include <stdbool.h>
 
+#include "apapi/measurement.h"
 #include "apapi/region_result.h"
 #include "apapi/share_result.h"
 #include "base/json.h"
@@ -53,9 +54,6 @@ int share_decode(const struct tree_node *object, struct apapi_share *share,
                  const struct field_path *path);
 
 /* --- timeline --------------------------------------------------------------------------------- */
-
-struct apapi_measurement;
-struct apapi_timeline;
 
 /** Write "unit_j":…,"n":[…],"covered_pct":{…} of a timeline with bins. */
 void timeline_write(struct json_writer *json, const struct apapi_timeline *timeline);
