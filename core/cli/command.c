@@ -107,6 +107,15 @@ struct units_text restart_text(uint32_t restarts)
     return units_part(restarts > 0 && restarts != APAPI_UNKNOWN, ", restart %" PRIu32, restarts);
 }
 
+struct units_text elapsed_text(double seconds)
+{
+    long long all = (long long)seconds, day_s = all % 86400;
+
+    return units_part(true, "%s%02lld:%02lld:%02lld",
+                      units_part(all >= 86400, "%lld-", all / 86400).text, day_s / 3600,
+                      day_s / 60 % 60, day_s % 60);
+}
+
 /* --- JSON ----------------------------------------------------------------------------------- */
 
 void json_put_word(struct json_writer *json, const char *key, const char *text)

@@ -71,6 +71,9 @@ void remark(struct remarks *remarks, const char *format, ...) __attribute__((for
 /** ", restart 2": of the job, before a run; "": of the first one, or not known. */
 struct units_text restart_text(uint32_t restarts);
 
+/** In sacct's form: [D-]HH:MM:SS. */
+struct units_text elapsed_text(double seconds);
+
 /* JSON output of the subcommands. */
 
 /** Put a text; "": none, no member. */

@@ -48,7 +48,7 @@ static void put_texts(FILE *out, const char *const *texts, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         fputc(',', out);
-        csv_put_text(out, texts[i]);
+        table_put_text(out, TABLE_CSV, texts[i]);
     }
 }
 
@@ -73,7 +73,7 @@ static void csv_put_line(const struct csv *csv, const struct line *line)
     FILE *out = csv->out;
 
     domain_list_text(line->missing, " ", missing);
-    csv_put_text(out, csv->leads[0]);
+    table_put_text(out, TABLE_CSV, csv->leads[0]);
     put_texts(out, csv->leads + 1, csv->leads[1] != NULL);
     put_texts(out, texts, COUNT_OF(texts));
     put_numbers(out, totals, COUNT_OF(totals));
@@ -90,7 +90,7 @@ static void csv_put_line(const struct csv *csv, const struct line *line)
     fprintf(out, ",%d", line->estimated);
     put_numbers(out, coverage, COUNT_OF(coverage));
     fputc(',', out);
-    csv_put_text(out, missing);
+    table_put_text(out, TABLE_CSV, missing);
     fputc(',', out);
     if (n) {
         fprintf(out, "%" PRIu64, n->rough);

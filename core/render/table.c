@@ -15,7 +15,8 @@
 /* --- lines of a terminal -------------------------------------------------------------------- */
 
 #define INDENT 2
-#define LAST_MIN 12 /* the last column is omitted if it would be narrower */
+#define LAST_MIN 12     /* the last column is omitted if it would be narrower */
+#define FIELD_SIZE 4200 /* of a text; longer ones are cut */
 
 /* The cells of a text that are not printed yet, for each row one of each column. */
 struct table_text {
@@ -102,22 +103,6 @@ static void fit(const struct table *table, size_t *widths, size_t width)
     }
 }
 
-static void put_cut(FILE *out, const char *text, size_t width)
-{
-    char *cut;
-
-    if (text_columns(text) <= width) {
-        fputs(text, out);
-        return;
-    }
-    cut = malloc(strlen(text) + 4);
-    if (cut) {
-        text_shorten(cut, strlen(text) + 4, text, width, 0);
-        fputs(cut, out);
-    }
-    free(cut);
-}
-
 /*
  * Numbers are never cut: a longer one reaches into the empty cells before it. No line has trailing
  * blanks. @param row  SIZE_MAX: the titles
@@ -125,6 +110,7 @@ static void put_cut(FILE *out, const char *text, size_t width)
 static void put_row(const struct table *table, size_t row, const size_t *widths)
 {
     size_t blanks = table->indent;
+    char cut[FIELD_SIZE];
     bool first = true;
 
     for (size_t i = 0; i < table->count; i++) {
@@ -142,8 +128,8 @@ static void put_row(const struct table *table, size_t row, const size_t *widths)
         blanks += (first ? 0 : gap_before(table, i)) + (right ? padding : 0);
         first = false;
         if (*text) {
-            fprintf(table->out, "%*s", (int)blanks, "");
-            put_cut(table->out, text, right ? SIZE_MAX : widths[i]);
+            text_shorten(cut, sizeof cut, text, right ? SIZE_MAX : widths[i], 0);
+            fprintf(table->out, "%*s%s", (int)blanks, "", cut);
             blanks = 0;
         }
         blanks += right ? 0 : padding;
@@ -217,63 +203,42 @@ void terminal_put(FILE *out, const char *text, size_t indent, size_t width)
     fputc('\n', out);
 }
 
-#define CSV_TEXT_SIZE 4200
-#define FORMULA "=+-@" /* characters that start a formula */
-
-void csv_put_text(FILE *out, const char *text)
-{
-    char clean[CSV_TEXT_SIZE];
-    bool quoted;
-
-    text_clean(clean, sizeof clean, text);
-    quoted = clean[strcspn(clean, ",\"")] != '\0';
-    if (quoted) {
-        fputc('"', out);
-    }
-    if (*clean && strchr(FORMULA, *clean)) {
-        fputc('\'', out);
-    }
-    for (const char *at = clean; *at; at++) {
-        if (*at == '"') {
-            fputc('"', out);
-        }
-        fputc(*at, out);
-    }
-    if (quoted) {
-        fputc('"', out);
-    }
-}
-
 /* --- columns and rows ----------------------------------------------------------------------- */
 
-/* sacct's -P has no quotes, and a bar for the end of a cell. */
-static void put_parsable(FILE *out, const char *text)
+#define FORMULA "=+-@" /* characters that start a formula */
+
+void table_put_text(FILE *out, enum table_output output, const char *text)
 {
-    char clean[CSV_TEXT_SIZE];
+    bool csv = output == TABLE_CSV;
+    char clean[FIELD_SIZE];
+    const char *quote;
 
     text_clean(clean, sizeof clean, text);
+    quote = csv && strpbrk(clean, ",\"") ? "\"" : "";
+    fprintf(out, "%s%s", quote, csv && *clean && strchr(FORMULA, *clean) ? "'" : "");
     for (const char *at = clean; *at; at++) {
-        fputc(*at == '|' ? '?' : *at, out);
+        fputs(csv && *at == '"' ? "\"" : "", out);
+        fputc(*at == '|' && !csv ? '?' : *at, out);
     }
+    fputs(quote, out);
 }
 
 /* @param cells  NULL: the keys */
 static void put_for_programs(const struct table *table, const struct table_cell *cells)
 {
-    bool csv = table->output == TABLE_CSV;
     const char *separator = "";
 
     for (size_t i = 0; i < table->count; i++) {
         const struct table_column *column = &table->columns[i];
-        bool number = cells && column->form > TABLE_RIGHT;
+        bool number = cells && column->form >= TABLE_COUNT;
 
         if (!column->key) {
             continue;
         }
         fputs(separator, table->out);
-        separator = csv ? "," : "|";
+        separator = table->output == TABLE_CSV ? "," : "|";
         if (!number) {
-            (csv ? csv_put_text : put_parsable)(table->out, cells ? cells[i].text : column->key);
+            table_put_text(table->out, table->output, cells ? cells[i].text : column->key);
         } else if (isfinite(cells[i].value)) {
             fprintf(table->out,
                     column->form == TABLE_COUNT ? "%.0f"
@@ -323,7 +288,7 @@ static struct units_text table_cell_text(const struct table_column *column,
     case TABLE_SHORT:
         return units_short(cell->value);
     default:
-        return units_part(column->form > TABLE_RIGHT, isnan(cell->value) ? "-" : "%.*f%s",
+        return units_part(column->form >= TABLE_COUNT, isnan(cell->value) ? "-" : "%.*f%s",
                           column->decimals, cell->value, column->form == TABLE_PERCENT ? " %" : "");
     }
 }
@@ -370,6 +335,28 @@ int table_end(struct table *table, const char *heading)
         free(text);
     }
     return good ? 0 : -1;
+}
+
+void table_write_cells(struct json_writer *json, const struct table_column *columns, size_t count,
+                       const struct table_cell *cells)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct table_column *column = &columns[i];
+        bool rough = column->rough || column->form == TABLE_QUANTITY;
+
+        if (!column->key) {
+            continue;
+        }
+        if (column->form == TABLE_FLAG) {
+            json_put_flag(json, column->key, cells[i].value > 0);
+        } else if (column->form == TABLE_COUNT && cells[i].value >= 0) {
+            json_put_count(json, column->key, (uint64_t)cells[i].value);
+        } else if (column->form > TABLE_COUNT) {
+            json_put_number(json, column->key, cells[i].value, rough ? JSON_ROUGH : JSON_MEASURED);
+        } else if (column->form < TABLE_FLAG && *cells[i].text) {
+            json_put_text(json, column->key, cells[i].text);
+        }
+    }
 }
 
 /* --- doubt ------------------------------------------------------------------------------------ */

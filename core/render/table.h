@@ -8,15 +8,10 @@
 #include <stdio.h>
 
 #include "apapi/record.h"
+#include "base/json.h"
 
 /** @return the width of the terminal at standard output, or COLUMNS; 0: not known. */
 size_t terminal_width(void);
-
-/**
- * Write a text as one field: quoted if needed, '?' for control characters, and a ' before what a
- * spreadsheet would take for a formula.
- */
-void csv_put_text(FILE *out, const char *text);
 
 /** Print a paragraph, continued with this indent; `width` 0: no limit. */
 void terminal_put(FILE *out, const char *text, size_t indent, size_t width);
@@ -33,11 +28,18 @@ enum table_output {
     TABLE_PARSABLE /* as sacct's -P: with bars, and without quotes */
 };
 
+/**
+ * Write a text as one field, with '?' for control characters. CSV: quoted if needed, and a ' before
+ * what a spreadsheet would take for a formula. TABLE_PARSABLE: '?' for a bar, which ends a field.
+ */
+void table_put_text(FILE *out, enum table_output output, const char *text);
+
 /** How a column's cells are written in a text. CSV has a number with nine digits for all but texts.
  */
 enum table_form {
     TABLE_TEXT,
     TABLE_RIGHT,    /* a text at the right */
+    TABLE_FLAG,     /* the same; in JSON true if the value is above 0 */
     TABLE_COUNT,    /* a whole number */
     TABLE_NUMBER,   /* with `decimals` */
     TABLE_PERCENT,  /* with `decimals` */
@@ -113,6 +115,13 @@ void table_put(const struct table *table, const struct table_cell *cells);
  * @return 0; -1: out of memory, nothing is printed
  */
 int table_end(struct table *table, const char *heading);
+
+/**
+ * Write the cells with a key into the object that is open: a text that is not "", a number that is
+ * known. Of numbers those of TABLE_QUANTITY have six digits, too.
+ */
+void table_write_cells(struct json_writer *json, const struct table_column *columns, size_t count,
+                       const struct table_cell *cells);
 
 /**
  * Say that an energy may be wrong by more than its uncertainty, where that is large already.

@@ -194,23 +194,11 @@ static void put_json_row(struct json_writer *json, const struct region_row *row)
 
     fill_cells(row, cells);
     json_begin_object(json, NULL);
-    for (size_t i = 0; i < FIXED; i++) {
-        const char *key = columns[i].key;
-
-        if (i == REGION) {
-            json_put_text(json, key, cells[i].text);
-            if (row->region->kind != APAPI_REGION_NAMED) {
-                json_put_text(json, "kind", apapi_region_kind_name(row->region->kind));
-            }
-        } else if (key && columns[i].form == TABLE_TEXT) {
-            json_put_word(json, key, cells[i].text);
-        } else if (key && columns[i].form != TABLE_COUNT) {
-            json_put_number(json, key, cells[i].value,
-                            columns[i].form == TABLE_QUANTITY ? JSON_ROUGH : JSON_MEASURED);
-        } else if (key && !isnan(cells[i].value)) {
-            json_put_count(json, key, (uint64_t)cells[i].value);
-        }
+    table_write_cells(json, columns, REGION + 1, cells);
+    if (row->region->kind != APAPI_REGION_NAMED) {
+        json_put_text(json, "kind", apapi_region_kind_name(row->region->kind));
     }
+    table_write_cells(json, columns + REGION + 1, FIXED - REGION - 1, cells + REGION + 1);
     fields_write(json, domain_fields, row->region);
     json_end(json);
 }

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <strings.h>
+#include <time.h>
 
 #include "base/array.h"
 #include "base/clock.h"
@@ -32,19 +33,124 @@ enum report_form {
     REPORT_JSON
 };
 
+/* --- fields of rows -------------------------------------------------------------------------- */
+
+enum report_kind {
+    REPORT_TEXT,
+    REPORT_LIST,    /* char *, allocated */
+    REPORT_BUFFER,  /* char[] */
+    REPORT_MOMENT,  /* int64_t, ns since 1970 */
+    REPORT_FLAG,    /* bool */
+    REPORT_COUNT,   /* this and the following: double, NaN: unknown */
+    REPORT_ENERGY,  /* J */
+    REPORT_POWER,   /* W */
+    REPORT_SECONDS, /* s */
+    REPORT_PERCENT,
+    REPORT_MASS, /* g */
+    REPORT_MONEY
+};
+
+/* A field that users can select. */
+struct report_field {
+    const char *name;
+    enum report_kind kind;
+    size_t width;  /* of a column of a table */
+    size_t offset; /* in struct report_row */
+    const char *help;
+};
+
+#define ENERGY_WIDTH 10
+#define POWER_WIDTH 10
+#define TIME_WIDTH 19
+#define FIXED_DECIMALS 3 /* in a unit that was asked for */
+#define WIDTH_MAX 4096
+#define ROW(member) offsetof(struct report_row, member)
+
+static const struct report_field fields[] = {
+    {"jobid", REPORT_BUFFER, 10, ROW(job_id), "job, as 17, 17_3 of an array or 17+1"},
+    {"stepid", REPORT_BUFFER, 12, ROW(step_id), "job and step; --by step"},
+    {"day", REPORT_TEXT, 10, ROW(words[REPORT_DAY]), "local day; --by day"},
+    {"node", REPORT_TEXT, 12, ROW(node), "name of the node; --by node"},
+    {"cluster", REPORT_TEXT, 10, ROW(words[REPORT_CLUSTER]), "name of the cluster"},
+    {"user", REPORT_TEXT, 9, ROW(words[REPORT_USER]), "user who ran it"},
+    {"account", REPORT_TEXT, 10, ROW(words[REPORT_ACCOUNT]), "account of the job"},
+    {"partition", REPORT_TEXT, 10, ROW(words[REPORT_PARTITION]), "partition of the job"},
+    {"qos", REPORT_TEXT, 8, ROW(words[REPORT_QOS]), "QOS of the job"},
+    {"jobname", REPORT_TEXT, 12, ROW(words[REPORT_JOB_NAME]), "name of the job"},
+    {"name", REPORT_TEXT, 12, ROW(words[REPORT_NAME]), "name of the step's program"},
+    {"jobs", REPORT_COUNT, 6, ROW(jobs), "number of jobs"},
+    {"steps", REPORT_COUNT, 5, ROW(steps), "number of steps that have a record"},
+    {"nodes", REPORT_COUNT, 5, ROW(nodes), "number of nodes"},
+    {"nodelist", REPORT_LIST, 15, ROW(nodelist), "nodes that have a record"},
+    {"start", REPORT_MOMENT, TIME_WIDTH, ROW(start_ns), "first reading, local time"},
+    {"end", REPORT_MOMENT, TIME_WIDTH, ROW(end_ns), "last reading"},
+    {"elapsed", REPORT_SECONDS, 11, ROW(elapsed_s), "from first to last reading; sum over jobs"},
+    {"energy", REPORT_ENERGY, ENERGY_WIDTH, ROW(energy_j), "package + dram + gpu"},
+    {"uncertainty", REPORT_ENERGY, ENERGY_WIDTH + 1, ROW(uncertainty_j),
+     "of energy, above or below, but for that of the meters"},
+    {"package", REPORT_ENERGY, ENERGY_WIDTH, ROW(domain_j[APAPI_DOMAIN_PACKAGE]), "of processors"},
+    {"dram", REPORT_ENERGY, ENERGY_WIDTH, ROW(domain_j[APAPI_DOMAIN_DRAM]), "of memory"},
+    {"gpu", REPORT_ENERGY, ENERGY_WIDTH, ROW(domain_j[APAPI_DOMAIN_GPU]), "of GPUs"},
+    {"core", REPORT_ENERGY, ENERGY_WIDTH, ROW(domain_j[APAPI_DOMAIN_CORE]), "inside package"},
+    {"uncore", REPORT_ENERGY, ENERGY_WIDTH, ROW(domain_j[APAPI_DOMAIN_UNCORE]), "inside package"},
+    {"psys", REPORT_ENERGY, ENERGY_WIDTH, ROW(domain_j[APAPI_DOMAIN_PSYS]), "of the platform"},
+    {"nodeenergy", REPORT_ENERGY, ENERGY_WIDTH, ROW(domain_j[APAPI_DOMAIN_NODE]),
+     "of whole nodes, by meters of their own"},
+    {"energypernode", REPORT_ENERGY, 13, ROW(energy_per_node_j), "energy / nodes"},
+    {"power", REPORT_POWER, POWER_WIDTH, ROW(power_w), "mean while any node was measured"},
+    {"maxpower", REPORT_POWER, POWER_WIDTH, ROW(max_power_w), "greatest of one node"},
+    {"measured", REPORT_PERCENT, 8, ROW(measured_pct), "node time with known energy"},
+    {"covered", REPORT_PERCENT, 8, ROW(covered_pct), "records' time between good readings"},
+    {"missing_domains", REPORT_BUFFER, 15, ROW(missing_domains), "domains that energy lacks"},
+    {"records", REPORT_COUNT, 7, ROW(records), "number of records"},
+    {"complete", REPORT_FLAG, 8, ROW(complete), "yes: none is incomplete or missing"},
+    {"incomplete", REPORT_COUNT, 10, ROW(incomplete), "records that end before their step"},
+    {"missing", REPORT_COUNT, 7, ROW(missing), "nodes of a step without a record"},
+    {"missing_nodes", REPORT_LIST, 15, ROW(missing_nodes), "names of these nodes, as far as known"},
+    {"reason", REPORT_TEXT, 20, ROW(reason), "why a record is incomplete"},
+    {"delayed", REPORT_COUNT, 7, ROW(delayed), "records that were written late"},
+    {"shareless", REPORT_COUNT, 9, ROW(shareless), "records without a share; --energy=share"},
+    {"idle_included", REPORT_COUNT, 13, ROW(with_idle), "records with idle power in the share"},
+    {"exit", REPORT_BUFFER, 6, ROW(exit), "greatest exit status:signal"},
+    {"state", REPORT_TEXT, 9, ROW(state), "COMPLETED: all tasks with status 0; else FAILED"},
+    {"restarts", REPORT_COUNT, 8, ROW(restarts), "times the job was requeued"},
+    {"co2", REPORT_MASS, 10, ROW(co2_g), "energy x PUE x co2_g_per_kwh of apapi.conf"},
+    {"cost", REPORT_MONEY, 10, ROW(cost), "energy x PUE x price_per_kwh of apapi.conf"},
+};
+#define FIELD_COUNT COUNT_OF(fields)
+
+static const struct {
+    const char *name, *suffix;
+    double factor; /* in J */
+} units[] = {
+    {"auto", "j", 1}, {"J", "j", 1}, {"kJ", "kj", 1e3}, {"Wh", "wh", 3600}, {"kWh", "kwh", 3.6e6}};
+
+/* --- the command's state ---------------------------------------------------------------------- */
+
+#define REPORT_COLUMNS_MAX 64
+
+struct report_column {
+    const struct report_field *field;
+    size_t width;
+    bool given; /* set by the user */
+};
+
 struct report {
     struct query query;
     struct report_ledger ledger;
     struct rates rates;
     enum report_form form;
-    struct report_format format;
+    struct report_column columns[REPORT_COLUMNS_MAX];
+    size_t count;
+    int unit;                            /* of energies, in `units` */
     const char *format_text, *sort_text; /* NULL: not given */
     const struct report_field *sort;     /* NULL: sort by name */
     size_t top;                          /* 0: all */
     int shares;                          /* 1: the energy is what jobs were given of their nodes' */
-    bool no_header, help_format;
+    bool no_header, help_format, json;
     const char *by;
     double shared_j; /* counted more than once because jobs shared nodes; 0: none */
+    struct table_column shown[REPORT_COLUMNS_MAX]; /* the columns, as they are written */
     struct table table;
     struct remarks remarks;
 };
@@ -107,84 +213,151 @@ static int set_by(void *target, const char *text, struct apapi_error *err)
     return 0;
 }
 
+/* --- cells ---------------------------------------------------------------------------------- */
+
+#define CELL_SIZE 128
+
+/* In the unit of --units, with no more digits than are known. @param uncertainty_j  NaN: unknown */
+static struct units_text energy_text(double energy_j, double uncertainty_j, int unit)
+{
+    struct units_scale scale = {units[unit].factor, "", FIXED_DECIMALS};
+
+    if (unit == 0) {
+        return units_known_quantity(energy_j, uncertainty_j, "J");
+    }
+    if (energy_j > 0 && energy_j < scale.factor / 10) { /* three digits that are not 0 */
+        scale.decimals = 2 - (int)floor(log10(energy_j / scale.factor));
+    }
+    units_keep_known(&scale, energy_j, uncertainty_j);
+    return units_part(true, "%s %s", units_number_full(energy_j, &scale).text, units[unit].name);
+}
+
+/* For people: "24.82 kJ". */
+static void put_number(const struct report *report, const struct report_field *field,
+                       const struct report_row *row, double value, char text[CELL_SIZE])
+{
+    /* of all energies and powers of a row, as that of the total */
+    double share = field->offset == ROW(uncertainty_j) ? 1 : row->uncertainty_j / row->energy_j;
+    const char *currency = report->rates.currency;
+
+    switch (field->kind) {
+    case REPORT_ENERGY:
+        snprintf(text, CELL_SIZE, "%s", energy_text(value, value * share, report->unit).text);
+        if (field->offset == ROW(energy_j)) {
+            units_beside(text, CELL_SIZE, share, true);
+        }
+        break;
+    case REPORT_POWER:
+        if (!row->brief) {
+            snprintf(text, CELL_SIZE, "%s", units_known_quantity(value, value * share, "W").text);
+        }
+        break;
+    case REPORT_SECONDS:
+        snprintf(text, CELL_SIZE, "%s", elapsed_text(value).text);
+        break;
+    case REPORT_PERCENT: /* 100 % means that nothing is missing */
+        snprintf(text, CELL_SIZE, "%.1f %%", floor(value * 10 + 1e-6) / 10);
+        break;
+    case REPORT_MASS:
+        if (value >= 0.005) {
+            snprintf(text, CELL_SIZE, value < 1000 ? "%.2f g" : "%.2f kg",
+                     value < 1000 ? value : value / 1e3);
+        }
+        break;
+    case REPORT_MONEY:
+        if (value >= 0.00005) {
+            snprintf(text, CELL_SIZE, value < 1 ? "%.4f%s%.20s" : "%.2f%s%.20s", value,
+                     *currency ? " " : "", currency);
+        }
+        break;
+    default:
+        snprintf(text, CELL_SIZE, "%.0f", value);
+    }
+}
+
+/* @param text  its room. @return with the number in its unit */
+static struct table_cell cell_of(const struct report *report, const struct report_field *field,
+                                 const struct report_row *row, char text[CELL_SIZE])
+{
+    const void *member = (const char *)row + field->offset;
+    struct table_cell cell = {.text = text};
+    struct tm date = {0};
+    time_t seconds;
+
+    *text = '\0';
+    switch (field->kind) {
+    case REPORT_TEXT:
+    case REPORT_LIST:
+        cell.text = *(const char *const *)member;
+        cell.text = cell.text ? cell.text : "";
+        break;
+    case REPORT_BUFFER:
+        cell.text = member;
+        break;
+    case REPORT_MOMENT:
+        seconds = *(const int64_t *)member / NS_PER_S;
+        localtime_r(&seconds, &date);
+        strftime(text, CELL_SIZE, "%Y-%m-%dT%H:%M:%S", &date);
+        if (report->json) {
+            timestamp_format(text, CELL_SIZE, *(const int64_t *)member);
+        }
+        break;
+    case REPORT_FLAG:
+        cell.value = *(const bool *)member;
+        cell.text = cell.value > 0 ? "yes" : "no";
+        break;
+    default:
+        cell.value = *(const double *)member;
+        if (!isnan(cell.value)) {
+            put_number(report, field, row, cell.value, text);
+        }
+        cell.value /= field->kind == REPORT_ENERGY ? units[report->unit].factor : 1;
+    }
+    return cell;
+}
+
 /* --- a table, and for programs --------------------------------------------------------------- */
 
-#define CELL_SIZE 4200
 #define KEY_SIZE 40
 #define LEAST_TEXT 6  /* minimum width of a text that is cut; a user's may be less */
 #define FIT_ROWS 1000 /* rows that decide how wide columns are */
 
+/* The name with its unit, for programs: "energy_j". */
+static void put_key(const struct report_field *field, int unit, char key[KEY_SIZE])
+{
+    static const char *const suffixes[] = {[REPORT_POWER] = "w",
+                                           [REPORT_SECONDS] = "s",
+                                           [REPORT_PERCENT] = "pct",
+                                           [REPORT_MASS] = "g",
+                                           [REPORT_MONEY] = NULL};
+    const char *suffix = field->kind == REPORT_ENERGY ? units[unit].suffix : suffixes[field->kind];
+
+    snprintf(key, KEY_SIZE, "%s%s%s", field->name, suffix ? "_" : "", suffix ? suffix : "");
+}
+
 /* Texts are cut to the width of their column, numbers never. */
-static void begin_table(struct report *report)
+static void make_columns(struct report *report)
 {
+    static const enum table_form forms[] = {
+        [REPORT_MOMENT] = TABLE_RIGHT, [REPORT_FLAG] = TABLE_FLAG, [REPORT_COUNT] = TABLE_COUNT};
     static char keys[REPORT_COLUMNS_MAX][KEY_SIZE];
-    static struct table_column columns[REPORT_COLUMNS_MAX];
-    const struct report_format *format = &report->format;
 
-    for (size_t i = 0; i < format->count; i++) {
-        const struct report_column *column = &format->columns[i];
-        bool text = column->field->kind < REPORT_COUNT;
+    for (size_t i = 0; i < report->count; i++) {
+        const struct report_column *column = &report->columns[i];
+        const struct report_field *field = column->field;
+        bool text = field->kind < REPORT_MOMENT;
 
-        report_field_key(column->field, format->unit, keys[i], KEY_SIZE);
-        columns[i] =
-            (struct table_column){.title = column->field->name,
-                                  .key = keys[i],
-                                  .form = text                                  ? TABLE_TEXT
-                                          : column->field->kind < REPORT_MOMENT ? TABLE_NUMBER
-                                                                                : TABLE_RIGHT,
-                                  .width = column->width,
-                                  .most = text && column->width > 3 ? column->width : 0,
-                                  .least = text && !column->given ? LEAST_TEXT : TABLE_WHOLE,
-                                  .kept = true,
-                                  .rough = report_field_is_rough(column->field)};
+        put_key(field, report->unit, keys[i]);
+        report->shown[i] = (struct table_column){
+            .title = field->name,
+            .key = keys[i],
+            .form = field->kind < COUNT_OF(forms) ? forms[field->kind] : TABLE_NUMBER,
+            .width = column->width,
+            .most = text && column->width > 3 ? column->width : 0,
+            .least = text && !column->given ? LEAST_TEXT : TABLE_WHOLE,
+            .kept = true,
+            .rough = field->kind == REPORT_PERCENT || field->offset == ROW(uncertainty_j)};
     }
-    report->table = table_begin(columns, format->count, (enum table_output)report->form,
-                                !report->no_header, stdout);
-    report->table.indent = 0;
-    report->table.fit_rows = FIT_ROWS;
-}
-
-static void put_table_row(const struct report *report, const struct report_row *row)
-{
-    static char texts[REPORT_COLUMNS_MAX][CELL_SIZE];
-    struct table_cell cells[REPORT_COLUMNS_MAX];
-
-    for (size_t i = 0; i < report->format.count; i++) {
-        cells[i] = report_field_cell(report->format.columns[i].field, row, &report->format,
-                                     texts[i], CELL_SIZE);
-    }
-    table_put(&report->table, cells);
-}
-
-/* --- JSON ------------------------------------------------------------------------------------- */
-
-static int put_json_row(const struct report *report, const struct report_row *row)
-{
-    struct json_writer json = {.out = stdout};
-    char key[KEY_SIZE];
-
-    json_begin_object(&json, NULL);
-    for (size_t i = 0; i < report->format.count; i++) {
-        const struct report_field *field = report->format.columns[i].field;
-        const void *value = (const char *)row + field->offset;
-        const char *text = report_field_string(field, row);
-
-        report_field_key(field, REPORT_UNIT_J, key, sizeof key);
-        if (text) {
-            json_put_word(&json, key, text);
-        } else if (field->kind == REPORT_MOMENT) {
-            json_put_moment(&json, key, *(const int64_t *)value);
-        } else if (field->kind == REPORT_FLAG) {
-            json_put_flag(&json, key, *(const bool *)value);
-        } else if (field->kind != REPORT_COUNT) {
-            json_put_number(&json, key, *(const double *)value,
-                            report_field_is_rough(field) ? JSON_ROUGH : JSON_MEASURED);
-        } else if (*(const double *)value >= 0) {
-            json_put_count(&json, key, (uint64_t) * (const double *)value);
-        }
-    }
-    json_end(&json);
-    return json_flush(&json) && errno == ENOMEM ? -1 : 0;
 }
 
 static void put_json_head(const struct report *report)
@@ -192,9 +365,9 @@ static void put_json_head(const struct report *report)
     struct json_writer json = {.out = stdout};
 
     printf("{\"version\":1,\"by\":\"%s\",", report->by);
-    if (*report->format.currency) {
+    if (*report->rates.currency) {
         fputs("\"currency\":", stdout);
-        json_put_text(&json, NULL, report->format.currency);
+        json_put_text(&json, NULL, report->rates.currency);
         json_flush(&json);
         putchar(',');
     }
@@ -207,15 +380,27 @@ static void put_json_head(const struct report *report)
     puts("\"rows\":[");
 }
 
-/* --- options -------------------------------------------------------------------------------- */
-
-static void list_fields(bool numbers_only)
+/* @param json  NULL: a row of the table. @return 0; -1 with errno ENOMEM */
+static int put_row(const struct report *report, const struct report_row *row,
+                   struct json_writer *json)
 {
-    char names[NAMES_SIZE];
+    static char texts[REPORT_COLUMNS_MAX][CELL_SIZE];
+    struct table_cell cells[REPORT_COLUMNS_MAX];
 
-    report_fields_list(numbers_only, names, sizeof names);
-    fprintf(stderr, "valid are: %s\n", names);
+    for (size_t i = 0; i < report->count; i++) {
+        cells[i] = cell_of(report, report->columns[i].field, row, texts[i]);
+    }
+    if (!json) {
+        table_put(&report->table, cells);
+        return 0;
+    }
+    json_begin_object(json, NULL);
+    table_write_cells(json, report->shown, report->count, cells);
+    json_end(json);
+    return json_flush(json) && errno == ENOMEM ? -1 : 0;
 }
+
+/* --- options -------------------------------------------------------------------------------- */
 
 static const struct option_row rows[] = {
     {'j', "jobs", "=JOB[.STEP],...", "17 (also an array), 17.batch, 17_3, 17+1",
@@ -234,7 +419,7 @@ static const struct option_row rows[] = {
      "given of it, where several ran",
      TO_CHOICE(struct report, shares, "node and share")},
     {0, "units", "=UNIT", "unit of energies (JSON: always J): auto, J, kJ, Wh or kWh",
-     TO_CHOICE(struct report, format.unit, "auto, J, kJ, Wh and kWh")},
+     TO_CHOICE(struct report, unit, "auto, J, kJ, Wh and kWh")},
     {0, "sort", "=FIELD", "sort by this field, greatest first", TO_TEXT(struct report, sort_text)},
     {0, "top", "=N", "the first N rows; sorted by energy without --sort",
      TO_COUNT(struct report, top)},
@@ -257,35 +442,91 @@ static const struct option_table table = {
 
 /* --- what follows from them ----------------------------------------------------------------- */
 
-static int set_format(struct report *report, struct apapi_error *err)
+static bool is_number(const struct report_field *field)
+{
+    return field->kind >= REPORT_COUNT;
+}
+
+static const struct report_field *find_field(const char *name, size_t length)
+{
+    for (size_t i = 0; i < FIELD_COUNT; i++) {
+        if (strlen(fields[i].name) == length && strncasecmp(fields[i].name, name, length) == 0) {
+            return &fields[i];
+        }
+    }
+    return NULL;
+}
+
+static int refuse_field(const struct apapi_error *err, bool numbers_only)
+{
+    const char *separator = "valid are: ";
+
+    command_refuse(COMMAND, "%s", err->text);
+    for (size_t i = 0; i < FIELD_COUNT; i++) {
+        if (is_number(&fields[i]) || !numbers_only) {
+            fprintf(stderr, "%s%s", separator, fields[i].name);
+            separator = ",";
+        }
+    }
+    fputc('\n', stderr);
+    return USAGE_ERROR;
+}
+
+/* "jobid,energy%12". @return 0; -1 with errno EINVAL (a field), ERANGE (a width, or too many). */
+static int parse_columns(struct report *report, const char *list, struct apapi_error *err)
+{
+    for (const char *word = list;; word++) {
+        size_t size = strcspn(word, ","), name_size = strcspn(word, ",%");
+        const struct report_field *field = find_field(word, name_size);
+        size_t width = field ? field->width : 0;
+        char *end;
+
+        if (!field) {
+            return apapi_fail(err, EINVAL, "unknown field '%.*s'", (int)name_size, word);
+        }
+        if (name_size < size) {
+            width = strtoul(word + name_size + 1, &end, 10);
+            if (end != word + size || width < 1 || width > WIDTH_MAX) {
+                return apapi_fail(err, ERANGE, "'%.*s': the width is not a number from 1 to %d",
+                                  (int)size, word, WIDTH_MAX);
+            }
+        }
+        if (report->count == REPORT_COLUMNS_MAX) {
+            return apapi_fail(err, ERANGE, "more than %d fields", REPORT_COLUMNS_MAX);
+        }
+        report->columns[report->count++] = (struct report_column){field, width, name_size < size};
+        word += size;
+        if (*word == '\0') {
+            return 0;
+        }
+    }
+}
+
+/* Those of --format; else all for JSON, and a choice for others. */
+static int choose_columns(struct report *report, struct apapi_error *err)
 {
     static struct report_field share;
     const struct report_ledger *ledger = &report->ledger;
-    bool grouped = ledger->group_count > 0;
-    const char *fields = ",jobs,elapsed,energy,power,measured";
-    const char *list = report->format_text;
-    char all[NAMES_SIZE];
+    bool grouped = ledger->group_count > 0, all = !report->format_text && report->json;
+    const char *some = ",jobs,elapsed,energy,power,measured";
+    char list[NAMES_SIZE];
 
     for (size_t i = 0; i < COUNT_OF(wholes) && !grouped; i++) {
-        fields = wholes[i].by == ledger->by ? wholes[i].format : fields;
+        some = wholes[i].by == ledger->by ? wholes[i].format : some;
     }
-    if (!list && report->form == REPORT_JSON) {
-        report_fields_list(false, all, sizeof all);
-        list = all;
-    } else if (!list) {
-        snprintf(all, sizeof all, "%s%s%s%s", grouped ? report->by : "", fields,
-                 isnan(report->rates.co2_g_per_kwh) ? "" : ",co2",
-                 isnan(report->rates.price_per_kwh) ? "" : ",cost");
-        list = all;
+    snprintf(list, sizeof list, "%s%s%s%s", grouped ? report->by : "", some,
+             isnan(report->rates.co2_g_per_kwh) ? "" : ",co2",
+             isnan(report->rates.price_per_kwh) ? "" : ",cost");
+    for (size_t i = 0; i < FIELD_COUNT && all; i++) {
+        report->columns[report->count++].field = &fields[i];
     }
-    report->format.currency = report->rates.currency;
-    if (report_format_parse(list, &report->format, err)) {
+    if (!all && parse_columns(report, report->format_text ? report->format_text : list, err)) {
         return -1;
     }
-    for (size_t i = 0; i < report->format.count && report->shares; i++) {
-        struct report_column *column = &report->format.columns[i];
+    for (size_t i = 0; i < report->count && report->shares; i++) {
+        struct report_column *column = &report->columns[i];
 
-        if (column->field->offset == offsetof(struct report_row, energy_j)) {
+        if (column->field->offset == ROW(energy_j)) {
             share = *column->field;
             share.name = "share"; /* not the energy of nodes */
             column->field = &share;
@@ -300,26 +541,26 @@ static int report_command_prepare(struct report *report)
     struct report_ledger *ledger = &report->ledger;
     struct apapi_error err;
 
+    report->json = report->form == REPORT_JSON;
+    report->unit = report->json ? 0 : report->unit;
     if (rates_read(query->config, &report->rates, &err)) {
         return command_fail(COMMAND, "%s", err.text);
     }
-    if (set_format(report, &err)) {
-        bool unknown = errno != ERANGE;
-
-        command_refuse(COMMAND, "%s", err.text);
-        if (unknown) {
-            list_fields(false);
-        }
-        return USAGE_ERROR;
+    if (choose_columns(report, &err)) {
+        return errno == ERANGE ? command_refuse(COMMAND, "%s", err.text)
+                               : refuse_field(&err, false);
     }
     if (report->top && !report->sort_text) {
         report->sort_text = "energy";
     }
-    report->sort = report->sort_text ? report_field_sortable(report->sort_text, &err) : NULL;
-    if (report->sort_text && !report->sort) {
-        command_refuse(COMMAND, "%s", err.text);
-        list_fields(true);
-        return USAGE_ERROR;
+    report->sort =
+        report->sort_text ? find_field(report->sort_text, strlen(report->sort_text)) : NULL;
+    if (report->sort_text && (!report->sort || !is_number(report->sort))) {
+        apapi_fail(&err, EINVAL,
+                   report->sort ? "cannot sort by '%.40s', which is not a number"
+                                : "unknown field '%.40s'",
+                   report->sort_text);
+        return refuse_field(&err, true);
     }
     /* Of all records together, curves take no more room; without -j there may be millions. */
     ledger->store.curve_max = query->jobs ? NAMED_CURVES_MAX : CURVES_MAX;
@@ -333,35 +574,70 @@ static int report_command_prepare(struct report *report)
 
 /* --- rows from records ------------------------------------------------------------------------ */
 
+/* Greatest first, unknown ones last, else stable. @param values  of rows, by where they begin */
+static int compare_values(const void *left, const void *right, void *values)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    double value = ((const double *)values)[a], other = ((const double *)values)[b];
+    int order = isnan(value) || isnan(other) ? isnan(value) - isnan(other) : COMPARE(other, value);
+
+    return order ? order : COMPARE(a, b);
+}
+
+/* Rows are summed up twice instead of being kept: there may be a million. */
+static int sort_rows(const struct report *report, uint32_t *order, size_t count)
+{
+    const struct report_view view = {.rates = &report->rates};
+    double *values = calloc(report->ledger.bucket_count + 1, sizeof *values);
+    int result = values ? 0 : -1;
+
+    for (size_t i = 0; i < count && result == 0; i++) {
+        struct report_row row;
+
+        result = report_ledger_sum(&report->ledger, order[i], &view, &row);
+        if (result == 0) {
+            values[order[i]] = *(double *)(void *)((char *)&row + report->sort->offset);
+            report_row_free(&row);
+        }
+    }
+    if (result == 0) {
+        qsort_r(order, count, sizeof *order, compare_values, values);
+    }
+    free(values);
+    return result;
+}
+
 static int print_rows(struct report *report, const uint32_t *order, size_t count)
 {
     struct report_view view = {.rates = &report->rates,
                                .remarks = report->form == REPORT_TABLE ? &report->remarks : NULL};
-    bool json = report->form == REPORT_JSON;
+    struct json_writer json = {.out = stdout};
     struct report_row row;
     int result = 0;
 
     report->remarks.most = REPORT_REMARKS_MAX;
-    for (size_t i = 0; i < report->format.count; i++) {
-        view.nodelists |= report->format.columns[i].field->kind == REPORT_LIST;
+    for (size_t i = 0; i < report->count; i++) {
+        view.nodelists |= report->columns[i].field->kind == REPORT_LIST;
     }
     count = report->top && report->top < count ? report->top : count;
-    if (json) {
+    make_columns(report);
+    if (report->json) {
         put_json_head(report);
     } else {
-        begin_table(report);
+        report->table = table_begin(report->shown, report->count, (enum table_output)report->form,
+                                    !report->no_header, stdout);
+        report->table.indent = 0;
+        report->table.fit_rows = FIT_ROWS;
     }
     for (size_t i = 0; i < count && result == 0 && !ferror(stdout); i++) {
         result = report_ledger_sum(&report->ledger, order[i], &view, &row);
-        if (result == 0 && json) {
-            fputs(i > 0 ? ",\n" : "", stdout);
-            result = put_json_row(report, &row);
-        } else if (result == 0) {
-            put_table_row(report, &row);
+        if (result == 0) {
+            fputs(report->json && i > 0 ? ",\n" : "", stdout);
+            result = put_row(report, &row, report->json ? &json : NULL);
         }
         report_row_free(&row);
     }
-    if (json) {
+    if (report->json) {
         puts("]}");
     } else if (table_end(&report->table, NULL)) {
         result = -1;
@@ -372,8 +648,6 @@ static int print_rows(struct report *report, const uint32_t *order, size_t count
 
 static void print_remarks(struct report *report)
 {
-    char energy[UNITS_SIZE];
-
     for (size_t i = 0; i < report->remarks.texts.count; i++) {
         command_fail(COMMAND, "%s", report->remarks.texts.names[i]);
     }
@@ -383,33 +657,32 @@ static void print_remarks(struct report *report)
                 report->remarks.count - REPORT_REMARKS_MAX);
     }
     if (report->form == REPORT_TABLE && report->shared_j > 0) {
-        report_energy_text(energy, sizeof energy, report->shared_j, NAN, report->format.unit);
         fprintf(stderr,
                 "apapi " COMMAND
                 ": nodes shared by jobs: %s counted more than once, as each job has "
                 "the whole node's; --by node counts it once\n",
-                energy);
+                energy_text(report->shared_j, NAN, report->unit).text);
     }
 }
 
 static int print_report(struct report *report)
 {
     struct report_ledger *ledger = &report->ledger;
-    struct report_column *columns = report->format.columns;
+    struct report_column *columns = report->columns;
     size_t count = 0;
     uint32_t *order = report_ledger_rows(ledger, &count);
     int result = order ? 0 : -1;
 
     if (ledger->by == REPORT_BY_NODE && !ledger->clusters && !report->format_text &&
-        report->form != REPORT_JSON) { /* the cluster is not needed */
-        memmove(columns + 1, columns + 2, (--report->format.count - 1) * sizeof *columns);
+        !report->json) { /* the cluster is not needed */
+        memmove(columns + 1, columns + 2, (--report->count - 1) * sizeof *columns);
     }
     if (order && count == 0) {
         free(order);
         return command_fail(COMMAND, "no job found");
     }
     if (result == 0 && report->sort) {
-        result = report_sort(ledger, report->sort, &report->rates, order, count);
+        result = sort_rows(report, order, count);
     }
     if (result == 0) {
         result = report_ledger_shared(ledger, &report->shared_j);
@@ -441,15 +714,14 @@ int report_command(int argc, char **argv)
     static const struct own_brief brief = {CURVES_MAX, &report.ledger.store.curveless,
                                            report_ledger_parts, take_brief, &report.ledger};
     struct query *query = &report.query;
-    const struct report_field *field;
     int status = command_options(&table, argc, argv, &report);
 
     if (status >= 0) {
         return status;
     }
     if (report.help_format) {
-        for (size_t i = 0; (field = report_field_at(i)); i++) {
-            printf("%-14s %s\n", field->name, field->help);
+        for (size_t i = 0; i < FIELD_COUNT; i++) {
+            printf("%-14s %s\n", fields[i].name, fields[i].help);
         }
         return command_finish(COMMAND, EXIT_SUCCESS);
     }

@@ -16,7 +16,6 @@
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/show/forms.h"
-#include "cli/totals/totals.h"
 
 #define RECORDED_SHARE 0.99 /* of the job's time: with less, the rest is worth a word ... */
 #define RECORDED_S 2        /* ... if it is longer, as Slurm counts whole seconds [s] */
@@ -225,8 +224,7 @@ static void brief_put_job(const struct brief *brief)
     if (job->cores > 0) {
         printf("Cores: %" PRIu64 "\n", job->cores);
     }
-    put("Wall-clock time",
-        isfinite(job->elapsed_s) ? report_elapsed_text(job->elapsed_s).text : "");
+    put("Wall-clock time", isfinite(job->elapsed_s) ? elapsed_text(job->elapsed_s).text : "");
 }
 
 static void brief_put_energy(const struct brief *brief)
@@ -256,8 +254,7 @@ static void brief_put_energy(const struct brief *brief)
     }
     if (isfinite(efficiency)) {
         printf("CPU utilized: %s\nCPU efficiency: %.2f %% of %s core time\n",
-               report_elapsed_text(job->cpu_s).text, 100 * efficiency,
-               report_elapsed_text(job->core_s).text);
+               elapsed_text(job->cpu_s).text, 100 * efficiency, elapsed_text(job->core_s).text);
     }
     if (isfinite(brief->gpu_share)) {
         printf("GPU efficiency: %.2f %% of %" PRIu64 " GPU%s\n", 100 * brief->gpu_share,

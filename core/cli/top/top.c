@@ -14,7 +14,6 @@
 #include "cli/command.h"
 #include "cli/records/input.h"
 #include "cli/steps/steps.h"
-#include "cli/totals/totals.h"
 #include "record/fields.h"
 #include "render/table.h"
 
@@ -106,14 +105,14 @@ static void put_step(const struct table *table, const struct top_step *step,
 {
     const struct top_figure *total = &step->domains[TOP_TOTAL];
     char uid[CELL_SIZE] = "-", energy[CELL_SIZE] = "-";
-    struct elapsed_text elapsed = {"-"};
+    struct units_text elapsed = {"-"};
     struct step_row row;
 
     if (step->id.uid != APAPI_UNKNOWN) {
         snprintf(uid, sizeof uid, "%u", step->id.uid);
     }
     if (!isnan(step->elapsed_s)) {
-        elapsed = report_elapsed_text(step->elapsed_s);
+        elapsed = elapsed_text(step->elapsed_s);
     }
     if (!isnan(total->total)) {
         snprintf(energy, sizeof energy, "%s%s", mark_of(total),

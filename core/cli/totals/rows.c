@@ -365,10 +365,18 @@ int report_ledger_sum(const struct report_ledger *ledger, uint32_t row_at,
 {
     struct row_sum sum = {.ledger = ledger, .view = view, .row = row};
 
-    *row = report_row_empty();
-    row->jobs = row->steps = row->records = row->incomplete = row->missing = row->delayed = 0;
-    row->elapsed_s = 0;
-    row->shareless = row->with_idle = ledger->store.shares ? 0 : NAN;
+    *row = (struct report_row){.shareless = ledger->store.shares ? 0 : NAN,
+                               .with_idle = ledger->store.shares ? 0 : NAN,
+                               .restarts = NAN,
+                               .energy_j = NAN,
+                               .energy_per_node_j = NAN,
+                               .uncertainty_j = NAN,
+                               .max_power_w = NAN,
+                               .co2_g = NAN,
+                               .cost = NAN};
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        row->domain_j[d] = NAN;
+    }
     for (uint32_t at = row_at;
          at < ledger->bucket_count && report_ledger_same_row(ledger, row_at, at); at++) {
         sum.bucket = &ledger->buckets[at];
@@ -379,42 +387,6 @@ int report_ledger_sum(const struct report_ledger *ledger, uint32_t row_at,
     }
     rows_conclude(&sum);
     return 0;
-}
-
-/* --- their order by a number ------------------------------------------------------------------ */
-
-/* Greatest first, unknown ones last, else stable. @param values  of rows, by where they begin */
-static int compare_values(const void *left, const void *right, void *values)
-{
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    double value = ((const double *)values)[a], other = ((const double *)values)[b];
-    int order = isnan(value) || isnan(other) ? isnan(value) - isnan(other) : COMPARE(other, value);
-
-    return order ? order : COMPARE(a, b);
-}
-
-/* Rows are summed up twice instead of being kept: there may be a million. */
-int report_sort(const struct report_ledger *ledger, const struct report_field *field,
-                const struct rates *rates, uint32_t *order, size_t count)
-{
-    const struct report_view view = {.rates = rates};
-    double *values = calloc(ledger->bucket_count + 1, sizeof *values);
-    int result = values ? 0 : -1;
-
-    for (size_t i = 0; i < count && result == 0; i++) {
-        struct report_row row;
-
-        result = report_ledger_sum(ledger, order[i], &view, &row);
-        if (result == 0) {
-            values[order[i]] = report_field_number(field, &row);
-            report_row_free(&row);
-        }
-    }
-    if (result == 0) {
-        qsort_r(order, count, sizeof *order, compare_values, values);
-    }
-    free(values);
-    return result;
 }
 
 /* --- energy that rows count twice ----------------------------------------------------------- */
