@@ -103,7 +103,7 @@ static int check_value(const struct section_check *check, const char *value,
     case SECRET:
         return check_secret(value, err);
     case RATE:
-        return rates_check(check->key, value, err);
+        return rates_set(&(struct rates){0}, check->key, value, err);
     case BUDGET:
     case BUDGET_ACTION:
         break;

@@ -314,38 +314,6 @@ static int refuse_several(const struct show *show, const char *command)
     return result;
 }
 
-int show_choose(struct show *show, const char *command, char *job_id, size_t size)
-{
-    struct claims claims = {.job = show->job};
-    bool named = false;
-
-    for (size_t i = 0; i < show->count; i++) {
-        claims_learn(&claims, &show->records[i].id);
-    }
-    show_keep(show, is_no_stranger, &claims, command,
-              "another user's job claims to be part of this one");
-    show_forget_strangers(show);
-    if (show->count == 0) {
-        return command_fail(command, "no record of this job found");
-    }
-    show_drop_earlier(show, command);
-    for (size_t i = 0; i < show->count; i++) {
-        named = named || *show->records[i].id.cluster;
-    }
-    if (named) {
-        show_keep(show, names_cluster, NULL, command, "no cluster is named there");
-    }
-    if (!show_join(show)) {
-        return refuse_several(show, command);
-    }
-    if (show->heterogeneous) {
-        snprintf(job_id, size, "%u", show->records[0].id.het_job);
-    } else {
-        job_id_text(&show->records[0].id, job_id, size);
-    }
-    return 0;
-}
-
 /* --- what it used ----------------------------------------------------------------------------- */
 
 void show_free(struct show *show)
@@ -471,7 +439,8 @@ int show_power(const struct show *show, const char *node, int domain, double *po
                      power_w);
 }
 
-int show_work_out(struct show *show)
+/* Sort the records, at least one, and calculate all else. */
+static int work_out(struct show *show)
 {
     struct sum_entry *list = NULL; /* sums sort them */
     int result = -1;
@@ -489,6 +458,38 @@ int show_work_out(struct show *show)
     }
     free(list);
     return result;
+}
+
+int show_choose(struct show *show, const char *command)
+{
+    struct claims claims = {.job = show->job};
+    bool named = false;
+
+    for (size_t i = 0; i < show->count; i++) {
+        claims_learn(&claims, &show->records[i].id);
+    }
+    show_keep(show, is_no_stranger, &claims, command,
+              "another user's job claims to be part of this one");
+    show_forget_strangers(show);
+    if (show->count == 0) {
+        return command_fail(command, "no record of this job found");
+    }
+    show_drop_earlier(show, command);
+    for (size_t i = 0; i < show->count; i++) {
+        named = named || *show->records[i].id.cluster;
+    }
+    if (named) {
+        show_keep(show, names_cluster, NULL, command, "no cluster is named there");
+    }
+    if (!show_join(show)) {
+        return refuse_several(show, command);
+    }
+    if (show->heterogeneous) {
+        snprintf(show->id, sizeof show->id, "%u", show->records[0].id.het_job);
+    } else {
+        job_id_text(&show->records[0].id, show->id, sizeof show->id);
+    }
+    return work_out(show) ? command_fail(command, "no memory") : 0;
 }
 
 /* --- regions ---------------------------------------------------------------------------------- */
@@ -530,9 +531,9 @@ struct show_node *show_order_nodes(const struct show *show)
     return nodes;
 }
 
-int show_table(const struct show *show, const char *job_id, char **text)
+int show_table(const struct show *show, char **text)
 {
-    const struct apapi_job_table_head head = {.job = job_id, .left_out = show->left_out};
+    const struct apapi_job_table_head head = {.job = show->id, .left_out = show->left_out};
     struct apapi_job job = {.store = show->store};
     int result = apapi_job_table_format(&job, &head, text, NULL);
 

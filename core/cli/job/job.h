@@ -37,6 +37,7 @@ struct show_share {
 
 struct show {
     uint32_t job; /* that is asked for, by its number; 0: any */
+    char id[32];  /* its name */
     struct apapi_record *records;
     size_t count, room;
     size_t left_out; /* without room */
@@ -62,18 +63,14 @@ struct show {
 int show_add(const struct apapi_record *record, const char *line, size_t size, void *show);
 
 /**
- * Keep the records of the one job that was asked for. Messages on standard error say what is left
- * out, and why there is none.
- * @param job_id  result: its name
+ * Keep the records of the one job that was asked for, and calculate all else. They begin where they
+ * belong then, see sum/sum.h. Messages on standard error say what is left out, and why there is
+ * none.
  * @return 0; the exit status of `command`.
  */
-int show_choose(struct show *show, const char *command, char *job_id, size_t size);
+int show_choose(struct show *show, const char *command);
 
-/** Sort the records, at least one, and calculate all else. They begin where they belong then, see
- * sum/sum.h. 0; -1 with errno ENOMEM. */
-int show_work_out(struct show *show);
-
-/** @return the record of an entry, after show_work_out(). */
+/** @return the record of an entry. */
 static inline struct apapi_record *show_record(const struct show *show,
                                                const struct sum_entry *entry)
 {
@@ -102,7 +99,7 @@ void show_say_trust(const struct show *show, struct remarks *remarks);
 struct show_node *show_order_nodes(const struct show *show);
 
 /** The table shown at the end of a job; free `text`. 0; -1 with errno ENOMEM. */
-int show_table(const struct show *show, const char *job_id, char **text);
+int show_table(const struct show *show, char **text);
 
 /** The power of the job, or of a node, over its time. @see sum_power() */
 int show_power(const struct show *show, const char *node, int domain, double *power_w,

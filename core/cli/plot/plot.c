@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/command.h"
-#include "cli/plot/plot_svg.h"
+#include "cli/job/job.h"
 #include "cli/records/input.h"
 #include "render/regions.h"
 #include "sum/members.h"
@@ -22,14 +22,62 @@
 #define REGIONS_NAMED 6
 #define CROSSINGS_DRAWN 256
 
+#define PLOT_COLUMNS 240
+#define PLOT_SERIES_MAX 8
+#define PLOT_COLOURS 8 /* 0 is of totals */
+
+/* One line of a picture. */
+struct plot_series {
+    char name[APAPI_TEXT_SIZE];
+    unsigned colour;
+    double power_w[PLOT_COLUMNS]; /* NaN: not known for all that ran then */
+};
+
+struct plot {
+    struct query query;
+    const char *output;
+    int page;    /* the form: 1: a page; 0: a picture; -1: by the name */
+    int by_node; /* 0: by domain */
+    struct show show;
+    struct plot_series series[PLOT_SERIES_MAX];
+    size_t series_count;
+    struct apapi_regions regions;
+    double length_s, greatest_w; /* of its axes */
+};
+
 /* plot_page.html as a string, made by the build. */
 extern const char plot_page_text[];
 
+/* A moment on the job's axis [s]. */
+static double plot_time_s(const struct plot *plot, int64_t unix_ns)
+{
+    return (double)(unix_ns - plot->show.total.start_unix_ns) / NS_PER_S;
+}
+
+/* @return whether the step has a mark where it begins. */
+static bool plot_marks(const struct show_step *step)
+{
+    return strcmp(step->step, "batch") != 0 && strcmp(step->step, "extern") != 0;
+}
+
+/* @return the part of the job's energy that a region used; 0: not known. */
+static double plot_share(const struct plot *plot, const struct apapi_region_result *region)
+{
+    double known_j = 0, energy_j = apapi_region_energy_j(region);
+
+    for (size_t i = 0; i < plot->regions.count; i++) {
+        double one_j = apapi_region_energy_j(&plot->regions.list[i]);
+
+        known_j += isnan(one_j) ? 0 : one_j;
+    }
+    return energy_j > 0 ? energy_j / fmax(known_j, plot->show.total.energy_j) : 0;
+}
+
 /* --- lines ---------------------------------------------------------------------------------- */
 
-static struct plot_series *next_series(struct plot_job *job, const char *name, unsigned colour)
+static struct plot_series *next_series(struct plot *plot, const char *name, unsigned colour)
 {
-    struct plot_series *series = &job->series[job->series_count];
+    struct plot_series *series = &plot->series[plot->series_count];
 
     *series = (struct plot_series){.colour = colour};
     snprintf(series->name, sizeof series->name, "%s", name);
@@ -37,40 +85,40 @@ static struct plot_series *next_series(struct plot_job *job, const char *name, u
 }
 
 /* Add the line if anything is known of it. */
-static void keep_series(struct plot_job *job)
+static void keep_series(struct plot *plot)
 {
     bool known = false;
 
     for (int i = 0; i < PLOT_COLUMNS; i++) {
-        known = known || !isnan(job->series[job->series_count].power_w[i]);
+        known = known || !isnan(plot->series[plot->series_count].power_w[i]);
     }
-    job->series_count += known;
+    plot->series_count += known;
 }
 
-static int add_series(struct plot_job *job, const char *name, unsigned colour, const char *node,
+static int add_series(struct plot *plot, const char *name, unsigned colour, const char *node,
                       int domain)
 {
-    struct plot_series *series = next_series(job, name, colour);
+    struct plot_series *series = next_series(plot, name, colour);
 
-    if (show_power(&job->show, node, domain, series->power_w, PLOT_COLUMNS)) {
+    if (show_power(&plot->show, node, domain, series->power_w, PLOT_COLUMNS)) {
         return -1;
     }
-    keep_series(job);
+    keep_series(plot);
     return 0;
 }
 
-static int work_out_domains(struct plot_job *job)
+static int work_out_domains(struct plot *plot)
 {
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        if (add_series(job, apapi_domain_name(d), (unsigned)d, NULL, d)) {
+        if (add_series(plot, apapi_domain_name(d), (unsigned)d, NULL, d)) {
             return -1;
         }
     }
-    return job->series_count > 1 ? add_series(job, "total", 0, NULL, APAPI_DOMAIN_NONE) : 0;
+    return plot->series_count > 1 ? add_series(plot, "total", 0, NULL, APAPI_DOMAIN_NONE) : 0;
 }
 
 /* The mean over the nodes without a line of their own, each time over those that are known. */
-static int work_out_others(struct plot_job *job, const struct show_node *nodes, size_t count)
+static int work_out_others(struct plot *plot, const struct show_node *nodes, size_t count)
 {
     double power_w[PLOT_COLUMNS];
     unsigned known[PLOT_COLUMNS] = {0};
@@ -78,9 +126,9 @@ static int work_out_others(struct plot_job *job, const struct show_node *nodes, 
     char name[40];
 
     snprintf(name, sizeof name, "mean of %zu others", count);
-    series = next_series(job, name, 0);
+    series = next_series(plot, name, 0);
     for (size_t n = 0; n < count; n++) {
-        if (show_power(&job->show, nodes[n].name, APAPI_DOMAIN_NONE, power_w, PLOT_COLUMNS)) {
+        if (show_power(&plot->show, nodes[n].name, APAPI_DOMAIN_NONE, power_w, PLOT_COLUMNS)) {
             return -1;
         }
         for (int i = 0; i < PLOT_COLUMNS; i++) {
@@ -91,22 +139,22 @@ static int work_out_others(struct plot_job *job, const struct show_node *nodes, 
     for (int i = 0; i < PLOT_COLUMNS; i++) {
         series->power_w[i] = known[i] ? series->power_w[i] / known[i] : NAN;
     }
-    keep_series(job);
+    keep_series(plot);
     return 0;
 }
 
-static int work_out_nodes(struct plot_job *job)
+static int work_out_nodes(struct plot *plot)
 {
-    struct show_node *nodes = show_order_nodes(&job->show);
-    size_t count = nodes ? job->show.node_count : 0;
+    struct show_node *nodes = show_order_nodes(&plot->show);
+    size_t count = nodes ? plot->show.node_count : 0;
     size_t own = count > PLOT_SERIES_MAX - 1 ? PLOT_SERIES_MAX - 1 : count;
     int result = nodes ? 0 : -1;
 
     for (size_t n = 0; n < own && result == 0; n++) {
-        result = add_series(job, nodes[n].name, (unsigned)n + 1, nodes[n].name, APAPI_DOMAIN_NONE);
+        result = add_series(plot, nodes[n].name, (unsigned)n + 1, nodes[n].name, APAPI_DOMAIN_NONE);
     }
     if (count > own && result == 0) {
-        result = work_out_others(job, nodes + own, count - own);
+        result = work_out_others(plot, nodes + own, count - own);
     }
     free(nodes);
     return result;
@@ -118,6 +166,289 @@ static int compare_starts(const void *left, const void *right)
     int order = COMPARE(a->used.start_unix_ns, b->used.start_unix_ns);
 
     return order ? order : strverscmp(a->step, b->step);
+}
+
+/* --- a picture ------------------------------------------------------------------------------ */
+
+#define WIDTH 900
+#define HEIGHT 360
+#define LEFT 64
+#define RIGHT 16
+#define TOP 52
+#define BOTTOM 50
+#define TICKS 5
+#define LEGEND_ROW 18
+#define LEGEND_COLUMN 140
+#define REGIONS_ROOM 34 /* of the bar of regions, below the time axis */
+#define REGIONS_HEIGHT 16
+#define REGIONS_LEAST 24 /* width of one with a name */
+#define MARK_ROOM 4      /* between two marks or their names */
+#define LETTER 6         /* width */
+
+/* Colours of Okabe and Ito, distinct for colour-blind people, without yellow, too pale on paper;
+ * dashes distinguish lines in black-and-white print. */
+static const char style[] =
+    "<style>text{font:11px sans-serif;fill:#262626}.title{font:bold 14px sans-serif}"
+    ".step{font-size:9px}.end{text-anchor:end}.middle{text-anchor:middle}path{fill:none}"
+    ".axis{stroke:#262626}.grid{stroke:#dedede}.mark{stroke:#999;stroke-dasharray:1 3}"
+    ".crossing{fill:#d65e00}.line{stroke-width:1.8}</style>\n";
+static const struct {
+    const char *colour, *dash;
+} lines[PLOT_COLOURS] = {{"#333333", "none"}, {"#0073b3", "none"},    {"#e69e00", "7 3"},
+                         {"#009e73", "2 2"},  {"#cc78a6", "9 3 2 3"}, {"#d65e00", "4 2"},
+                         {"#57b5e8", "12 4"}, {"#8c7326", "1 3"}};
+
+/* Where a job is drawn. */
+struct panel {
+    const struct plot *plot;
+    double x, y, width, height, right, bottom; /* of the plot area */
+    double greatest_w, step_w, unit_w, greatest_s, step_s, unit_s;
+};
+
+struct text {
+    const char *class;
+    double x, y, room; /* a longer one is cut */
+};
+
+static void svg_text(FILE *out, const struct text *place, const char *text)
+{
+    char cut[2 * APAPI_TEXT_SIZE];
+
+    text_shorten(cut, sizeof cut, text, (size_t)fmax(4, place->room / LETTER), 0);
+    fprintf(out, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\">", place->class, place->x, place->y);
+    for (const char *at = cut; *at; at++) {
+        fprintf(out, strchr("<>&", *at) ? "&#%d;" : "%c", *at);
+    }
+    fputs("</text>\n", out);
+}
+
+static double nice_step(double greatest)
+{
+    double raw = greatest / TICKS, base = pow(10, floor(log10(raw)));
+    double share = raw / base;
+
+    return base * (share <= 1 ? 1 : share <= 2 ? 2 : share <= 5 ? 5 : 10);
+}
+
+static double x_of(const struct panel *panel, double time_s)
+{
+    return panel->x + panel->width * time_s / panel->greatest_s;
+}
+
+static double y_of(const struct panel *panel, double power_w)
+{
+    return panel->bottom - panel->height * power_w / panel->greatest_w;
+}
+
+static void svg_power_axis(FILE *out, const struct panel *panel)
+{
+    char label[UNITS_SIZE];
+
+    snprintf(label, sizeof label, "power [%sW]",
+             panel->unit_w > 1e3   ? "M"
+             : panel->unit_w > 1.0 ? "k"
+                                   : "");
+    svg_text(out, &(struct text){"", panel->x - LEFT + 10, panel->y - 10, LEFT + 60}, label);
+    for (int i = 0; i * panel->step_w <= panel->greatest_w * 1.0001; i++) {
+        double y = y_of(panel, i * panel->step_w);
+
+        fprintf(out, "<path class=\"%s\" d=\"M%.1f %.1fH%.1f\"/>\n", i ? "grid" : "axis", panel->x,
+                y, panel->right);
+        snprintf(label, sizeof label, "%g", i * panel->step_w / panel->unit_w);
+        svg_text(out, &(struct text){"end", panel->x - 6, y + 4, LEFT}, label);
+    }
+}
+
+static void svg_time_axis(FILE *out, const struct panel *panel)
+{
+    char label[64];
+
+    for (int i = 0; i * panel->step_s <= panel->greatest_s * 1.0001; i++) {
+        double x = x_of(panel, i * panel->step_s);
+
+        fprintf(out, "<path class=\"axis\" d=\"M%.1f %.1fv4\"/>\n", x, panel->bottom);
+        snprintf(label, sizeof label, "%g", i * panel->step_s / panel->unit_s);
+        svg_text(out, &(struct text){"middle", x, panel->bottom + 17, LEFT}, label);
+    }
+    snprintf(label, sizeof label, "time since the start [%s]",
+             panel->unit_s > 3600 ? "d"
+             : panel->unit_s > 60 ? "h"
+             : panel->unit_s > 1  ? "min"
+                                  : "s");
+    svg_text(
+        out,
+        &(struct text){"middle", panel->x + panel->width / 2, panel->bottom + 34, panel->width},
+        label);
+}
+
+/* A step for each mean; nothing if not known. */
+static void svg_series(FILE *out, const struct panel *panel, const struct plot_series *series)
+{
+    double column_s = panel->plot->length_s / PLOT_COLUMNS;
+    bool open = false;
+
+    fputs("<path class=\"line\" d=\"", out);
+    for (int i = 0; i < PLOT_COLUMNS; i++) {
+        double power_w = series->power_w[i];
+
+        if (!isnan(power_w)) {
+            fprintf(out, "%c%.2f %.2fH%.2f", open ? 'L' : 'M', x_of(panel, i * column_s),
+                    y_of(panel, power_w), x_of(panel, (i + 1) * column_s));
+        }
+        open = !isnan(power_w);
+    }
+    fprintf(out, "\" stroke=\"%s\" stroke-dasharray=\"%s\"/>\n",
+            lines[series->colour % PLOT_COLOURS].colour, lines[series->colour % PLOT_COLOURS].dash);
+}
+
+/* A name that has room behind the last one. @return where it ends */
+static double svg_name(FILE *out, const struct panel *panel, const struct text *place,
+                       const char *name)
+{
+    double end = place->x + LETTER * (double)text_columns(name);
+
+    if (place->x < place->room || end > panel->right) {
+        return place->room;
+    }
+    svg_text(out, &(struct text){place->class, place->x, place->y, panel->width}, name);
+    return end + MARK_ROOM;
+}
+
+static void svg_marks(FILE *out, const struct panel *panel)
+{
+    const struct show *show = &panel->plot->show;
+    double last = panel->x - MARK_ROOM, named = panel->x;
+
+    for (size_t i = 0; i < show->step_count; i++) {
+        double x = x_of(panel, plot_time_s(panel->plot, show->steps[i].used.start_unix_ns));
+
+        if (plot_marks(&show->steps[i]) && x >= last + MARK_ROOM) {
+            fprintf(out, "<path class=\"mark\" d=\"M%.1f %.1fV%.1f\"/>\n", x, panel->y,
+                    panel->bottom);
+            named = svg_name(out, panel, &(struct text){"step", x, panel->y - 2, named},
+                             show->steps[i].step);
+            last = x;
+        }
+    }
+    named = panel->x;
+    for (size_t i = 0; i < show->entries.count; i++) {
+        const struct apapi_record *record = show_record_at(show, i);
+
+        for (size_t k = 0; k < record->crossing_count; k++) {
+            double x = x_of(panel, plot_time_s(panel->plot, record->crossing[k].unix_ns));
+
+            fprintf(out, "<path class=\"crossing\" d=\"M%.1f %.1fl-4 -8h8z\"/>\n", x,
+                    panel->bottom - 1);
+            named = svg_name(out, panel, &(struct text){"step", x + 6, panel->bottom - 3, named},
+                             record->crossing[k].threshold);
+        }
+    }
+}
+
+static void svg_regions(FILE *out, const struct panel *panel)
+{
+    const struct apapi_regions *regions = &panel->plot->regions;
+    double x = panel->x, y = panel->bottom + BOTTOM - 6;
+
+    if (regions->count > 0) {
+        svg_text(out, &(struct text){"end", x - 6, y + 12, LEFT}, "energy");
+    }
+    for (size_t i = 0, drawn = 0; i < regions->count; i++) {
+        double share = plot_share(panel->plot, &regions->list[i]), width = panel->width * share;
+        char text[APAPI_REGION_PATH_SIZE + 16];
+
+        if (share > 0) {
+            fprintf(out, "<path style=\"fill:%s;opacity:.5\" d=\"M%.1f %.1fh%.1fv%dh-%.1fz\"/>\n",
+                    lines[1 + drawn++ % (PLOT_COLOURS - 1)].colour, x, y, width, REGIONS_HEIGHT,
+                    width);
+            snprintf(text, sizeof text, "%s %.0f %%", table_region_label(&regions->list[i]),
+                     100 * share);
+        }
+        if (width > REGIONS_LEAST) {
+            svg_text(out, &(struct text){"step", x + 4, y + 12, width - 6}, text);
+        }
+        x += width;
+    }
+}
+
+static void svg_legend(FILE *out, const struct panel *panel, double room)
+{
+    size_t in_row = (size_t)fmax(1, floor(panel->width / LEGEND_COLUMN));
+
+    for (size_t i = 0; i < panel->plot->series_count; i++) {
+        const struct plot_series *series = &panel->plot->series[i];
+        size_t row = i / in_row;
+        double x = panel->x + (double)(i % in_row) * LEGEND_COLUMN;
+        double y = panel->bottom + BOTTOM + room + (double)row * LEGEND_ROW;
+
+        fprintf(
+            out,
+            "<path class=\"line\" d=\"M%.1f %.1fh26\" stroke=\"%s\" stroke-dasharray=\"%s\"/>\n", x,
+            y, lines[series->colour % PLOT_COLOURS].colour,
+            lines[series->colour % PLOT_COLOURS].dash);
+        svg_text(out, &(struct text){"", x + 32, y + 4, LEGEND_COLUMN - 36}, series->name);
+    }
+}
+
+static void svg_title(FILE *out, const struct panel *panel)
+{
+    const char *name = show_record_at(&panel->plot->show, 0)->id.job_name;
+    char text[2 * APAPI_TEXT_SIZE], start[TIMESTAMP_SIZE];
+
+    snprintf(text, sizeof text, "job %.31s%s%s", *panel->plot->show.id ? panel->plot->show.id : "-",
+             *name ? "  " : "", name);
+    svg_text(out, &(struct text){"title", panel->x - LEFT + 10, panel->y - 30, panel->width - 120},
+             text);
+    timestamp_format(start, sizeof start, panel->plot->show.total.start_unix_ns);
+    snprintf(text, sizeof text, "%.10s %.8s UTC", start, start + strlen("2026-11-21T"));
+    svg_text(out, &(struct text){"end", panel->right, panel->y - 30, 160}, text);
+}
+
+static void svg_scales(struct panel *panel)
+{
+    double power_w = panel->plot->greatest_w > 0 ? panel->plot->greatest_w : 1;
+    double time_s = panel->plot->length_s > 0 ? panel->plot->length_s : 1;
+
+    panel->unit_w = power_w >= 1e6 ? 1e6 : power_w >= 1e4 ? 1e3 : 1;
+    panel->step_w = nice_step(power_w / panel->unit_w) * panel->unit_w;
+    panel->greatest_w = ceil(power_w * 1.02 / panel->step_w) * panel->step_w;
+    panel->unit_s = time_s >= 3 * 86400  ? 86400
+                    : time_s >= 3 * 3600 ? 3600
+                    : time_s >= 180      ? 60
+                                         : 1;
+    panel->greatest_s = time_s;
+    panel->step_s = nice_step(time_s / panel->unit_s) * panel->unit_s;
+}
+
+static void plot_svg(const struct plot *plot, FILE *out)
+{
+    double in_row = floor((double)(WIDTH - LEFT - RIGHT) / LEGEND_COLUMN);
+    double legend = ceil((double)plot->series_count / in_row) * LEGEND_ROW;
+    double regions = plot->regions.count > 0 ? REGIONS_ROOM : 0;
+    double height = HEIGHT + regions + legend;
+    struct panel panel = {.plot = plot,
+                          .x = LEFT,
+                          .y = TOP,
+                          .width = WIDTH - LEFT - RIGHT,
+                          .height = HEIGHT - TOP - BOTTOM};
+
+    fprintf(out,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" "
+            "viewBox=\"0 0 %d %.0f\">\n%s<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
+            WIDTH, height, WIDTH, height, style);
+    panel.right = panel.x + panel.width;
+    panel.bottom = panel.y + panel.height;
+    svg_scales(&panel);
+    svg_title(out, &panel);
+    svg_power_axis(out, &panel);
+    svg_time_axis(out, &panel);
+    for (size_t k = 0; k < plot->series_count; k++) {
+        svg_series(out, &panel, &plot->series[k]);
+    }
+    svg_marks(out, &panel);
+    svg_regions(out, &panel);
+    svg_legend(out, &panel, regions);
+    fputs("</svg>\n", out);
 }
 
 /* --- the model ------------------------------------------------------------------------------ */
@@ -145,16 +476,16 @@ static void put_remarks(struct json_writer *json, const char *key, struct remark
     namelist_free(&remarks->texts);
 }
 
-static void put_steps(struct json_writer *json, const struct plot_job *job)
+static void put_steps(struct json_writer *json, const struct plot *plot)
 {
     json_begin_array(json, "steps");
-    for (size_t i = 0; i < job->show.step_count; i++) {
-        const struct show_step *step = &job->show.steps[i];
+    for (size_t i = 0; i < plot->show.step_count; i++) {
+        const struct show_step *step = &plot->show.steps[i];
 
         if (plot_marks(step)) {
             json_begin_object(json, NULL);
             put_clean(json, "step", step->step);
-            json_put_number(json, "start_s", plot_time_s(job, step->used.start_unix_ns),
+            json_put_number(json, "start_s", plot_time_s(plot, step->used.start_unix_ns),
                             JSON_EXACT);
             json_end(json);
         }
@@ -163,17 +494,17 @@ static void put_steps(struct json_writer *json, const struct plot_job *job)
 }
 
 /* How the energy divides into regions, as far as that is known. No key without any. */
-static void put_regions(struct json_writer *json, const struct plot_job *job)
+static void put_regions(struct json_writer *json, const struct plot *plot)
 {
     json_begin_array(json, "regions");
-    for (size_t i = 0; i < job->regions.count; i++) {
-        const struct apapi_region_result *region = &job->regions.list[i];
+    for (size_t i = 0; i < plot->regions.count; i++) {
+        const struct apapi_region_result *region = &plot->regions.list[i];
 
-        if (plot_share(job, region) > 0) {
+        if (plot_share(plot, region) > 0) {
             json_begin_object(json, NULL);
             put_clean(json, "name", table_region_label(region));
             json_put_number(json, "energy_j", apapi_region_energy_j(region), JSON_ROUGH);
-            json_put_number(json, "share", plot_share(job, region), JSON_ROUGH);
+            json_put_number(json, "share", plot_share(plot, region), JSON_ROUGH);
             json_end(json);
         }
     }
@@ -181,9 +512,9 @@ static void put_regions(struct json_writer *json, const struct plot_job *job)
 }
 
 /* Marks in time: each crossing that the records have. No key without any. */
-static void put_crossings(struct json_writer *json, const struct plot_job *job)
+static void put_crossings(struct json_writer *json, const struct plot *plot)
 {
-    const struct show *show = &job->show;
+    const struct show *show = &plot->show;
     size_t count = 0;
 
     json_begin_array(json, "crossings");
@@ -197,7 +528,7 @@ static void put_crossings(struct json_writer *json, const struct plot_job *job)
             put_clean(json, "threshold", crossing->threshold);
             put_clean(json, "node", record->id.node);
             put_clean(json, "step", record->id.step);
-            json_put_number(json, "at_s", plot_time_s(job, crossing->unix_ns), JSON_EXACT);
+            json_put_number(json, "at_s", plot_time_s(plot, crossing->unix_ns), JSON_EXACT);
             json_end(json);
         }
     }
@@ -206,14 +537,14 @@ static void put_crossings(struct json_writer *json, const struct plot_job *job)
 
 /* --- all ------------------------------------------------------------------------------------ */
 
-static int put_job(struct json_writer *json, const struct plot_job *job)
+static int put_job(struct json_writer *json, const struct plot *plot)
 {
-    const struct show *show = &job->show;
+    const struct show *show = &plot->show;
     const struct apapi_identity *id = &show_record_at(show, 0)->id;
     struct remarks odd = {.most = 0}, trust = {.most = 0};
     char *table = NULL;
 
-    if (show_table(show, job->id, &table)) {
+    if (show_table(show, &table)) {
         return -1;
     }
     json_begin_object(json, NULL);
@@ -221,7 +552,7 @@ static int put_job(struct json_writer *json, const struct plot_job *job)
     put_remarks(json, "odd", &odd);
     show_say_trust(show, &trust);
     put_remarks(json, "trust", &trust);
-    put_clean(json, "job", job->id);
+    put_clean(json, "job", plot->show.id);
     put_clean(json, "job_name", id->job_name);
     put_clean(json, "cluster", id->cluster);
     put_clean(json, "user", id->user);
@@ -229,35 +560,36 @@ static int put_job(struct json_writer *json, const struct plot_job *job)
     put_clean(json, "partition", id->partition);
     json_put_moment(json, "start", show->total.start_unix_ns);
     json_put_moment(json, "end", show->total.end_unix_ns);
-    json_put_number(json, "length_s", job->length_s, JSON_EXACT);
+    json_put_number(json, "length_s", plot->length_s, JSON_EXACT);
     json_begin_array(json, "series");
-    for (size_t i = 0; i < job->series_count; i++) {
+    for (size_t i = 0; i < plot->series_count; i++) {
         json_begin_object(json, NULL);
-        json_put_text(json, "name", job->series[i].name);
-        json_put_count(json, "colour", job->series[i].colour);
+        json_put_text(json, "name", plot->series[i].name);
+        json_put_count(json, "colour", plot->series[i].colour);
         json_begin_array(json, "power_w");
         for (int k = 0; k < PLOT_COLUMNS; k++) {
-            json_put_number(json, NULL, round(job->series[i].power_w[k] * 1000) / 1000, JSON_EXACT);
+            json_put_number(json, NULL, round(plot->series[i].power_w[k] * 1000) / 1000,
+                            JSON_EXACT);
         }
         json_end(json);
         json_end(json);
     }
     json_end(json);
-    put_steps(json, job);
-    put_regions(json, job);
-    put_crossings(json, job);
+    put_steps(json, plot);
+    put_regions(json, plot);
+    put_crossings(json, plot);
     json_put_text(json, "table", table);
-    json_put_number(json, "greatest_w", job->greatest_w, JSON_EXACT);
+    json_put_number(json, "greatest_w", plot->greatest_w, JSON_EXACT);
     json_end(json);
     free(table);
     return 0;
 }
 
 /* @return all that the page shows, as JSON, for free(); NULL: out of memory. */
-static char *plot_model(const struct plot_job *job)
+static char *plot_model(const struct plot *plot)
 {
     struct json_writer json = {0};
-    int result = put_job(&json, job);
+    int result = put_job(&json, plot);
     char *text = json_take(&json);
 
     if (result) {
@@ -266,14 +598,6 @@ static char *plot_model(const struct plot_job *job)
     }
     return text;
 }
-
-struct plot {
-    struct query query;
-    const char *output;
-    int page;    /* the form: 1: a page; 0: a picture; -1: by the name */
-    int by_node; /* 0: by domain */
-    struct plot_job job;
-};
 
 #define COMMAND "plot"
 
@@ -294,10 +618,11 @@ static const struct option_row rows[] = {
 
 static const struct option_table table = {
     .program = "apapi " COMMAND,
-    .head = "usage: apapi plot [OPTION]... JOB[.STEP] -o FILE.{svg,html} [FILE]...\n"
-            "Draw the power of a job over time, from the accounting folder, from FILEs of records\n"
-            "(-: a pipe) or --db. JOB is 17, 17_3 of an array, 17+1 of a heterogeneous job, or 17\n"
-            "for all of its components.\n",
+    .head =
+        "usage: apapi plot [OPTION]... JOB[.STEP] -o FILE.{svg,html} [FILE]...\n"
+        "Draw the power of a job over time, from the accounting folder, from FILEs of records\n"
+        "(-: a pipe) or --db. JOB is 17, 17_3 of an array, 17+1 of a heterogeneous plot, or 17\n"
+        "for all of its components.\n",
     .foot = "Exit status: 0 done, 1 no record found, or failure, 2 wrong usage.\n",
     .column = 23,
     .rows = rows};
@@ -309,10 +634,10 @@ static const struct option_table table = {
 /* The page with the model. In a <script>, only "</script" and "<!--" are special: every '<' is
  * escaped.
  */
-static int put_page(const struct plot_job *job, FILE *out)
+static int put_page(const struct plot *plot, FILE *out)
 {
     const char *mark = strstr(plot_page_text, MARK);
-    char *model = plot_model(job);
+    char *model = plot_model(plot);
 
     fwrite(plot_page_text, 1, (size_t)(mark - plot_page_text), out);
     for (const char *at = model; at && *at; at++) {
@@ -336,9 +661,9 @@ static int draw(struct plot *plot)
 
     umask(mask);
     if (out && plot->page) {
-        failed = put_page(&plot->job, out);
+        failed = put_page(plot, out);
     } else if (out) {
-        plot_svg(&plot->job, out);
+        plot_svg(plot, out);
     }
     failed = !text_of_stream(out, &text, failed);
     if (!failed && strcmp(plot->output, "-") == 0) {
@@ -353,26 +678,24 @@ static int draw(struct plot *plot)
 /* Work out the lines, and the greatest values of the axes. @return 0; -1: out of memory */
 static int work_out(struct plot *plot)
 {
-    struct plot_job *job = &plot->job;
-    struct show *show = &job->show;
+    struct show *show = &plot->show;
 
-    if (show_work_out(show) || show_regions(show, NULL, REGIONS_NAMED, &job->regions) ||
-        (plot->by_node ? work_out_nodes : work_out_domains)(job)) {
+    if (show_regions(show, NULL, REGIONS_NAMED, &plot->regions) ||
+        (plot->by_node ? work_out_nodes : work_out_domains)(plot)) {
         return -1;
     }
     qsort(show->steps, show->step_count, sizeof *show->steps, compare_starts);
-    job->length_s = plot_time_s(job, show->total.end_unix_ns);
-    for (size_t i = 0; i < job->series_count * PLOT_COLUMNS; i++) {
-        job->greatest_w =
-            fmax(job->greatest_w, job->series[i / PLOT_COLUMNS].power_w[i % PLOT_COLUMNS]);
+    plot->length_s = plot_time_s(plot, show->total.end_unix_ns);
+    for (size_t i = 0; i < plot->series_count * PLOT_COLUMNS; i++) {
+        plot->greatest_w =
+            fmax(plot->greatest_w, plot->series[i / PLOT_COLUMNS].power_w[i % PLOT_COLUMNS]);
     }
     return 0;
 }
 
 static int print(struct plot *plot)
 {
-    struct plot_job *job = &plot->job;
-    int status = show_choose(&job->show, COMMAND, job->id, sizeof job->id);
+    int status = show_choose(&plot->show, COMMAND);
 
     if (status) {
         return status;
@@ -380,8 +703,9 @@ static int print(struct plot *plot)
     if (work_out(plot)) {
         return command_fail(COMMAND, "no memory");
     }
-    return job->series_count == 0
-               ? command_fail(COMMAND, "the records of job %.60s have no power over time", job->id)
+    return plot->series_count == 0
+               ? command_fail(COMMAND, "the records of job %.60s have no power over time",
+                              plot->show.id)
                : draw(plot);
 }
 
@@ -413,7 +737,7 @@ int plot_command(int argc, char **argv)
 {
     static struct plot plot = {.query = {.command = COMMAND}, .page = -1};
     struct query *query = &plot.query;
-    struct show *show = &plot.job.show;
+    struct show *show = &plot.show;
     int status = command_options(&table, argc, argv, &plot);
 
     if (status >= 0) {
@@ -428,7 +752,7 @@ int plot_command(int argc, char **argv)
     show->job = status ? 0 : query->job_list.jobs[0];
     status = status ? status : records_read(query, show_add, show);
     status = records_end(query, status ? status : print(&plot));
-    apapi_regions_clear(&plot.job.regions);
+    apapi_regions_clear(&plot.regions);
     show_free(show);
     return status;
 }

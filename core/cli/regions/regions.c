@@ -272,19 +272,18 @@ static int take_record(const struct apapi_record *record, const char *line, size
 static int print_job(struct options *options)
 {
     struct show *show = &options->show;
-    char job_id[32];
     bool failed;
     int status;
 
     if (options->records > 0 && show->count == 0) {
         return command_fail(COMMAND, "no region in the records of this job");
     }
-    status = show_choose(show, COMMAND, job_id, sizeof job_id);
+    status = show_choose(show, COMMAND);
     if (status) {
         return status;
     }
-    failed = show_work_out(show) || collect_rows(options) ||
-             (options->form == FORM_JSON ? print_json : print_table)(options);
+    failed =
+        collect_rows(options) || (options->form == FORM_JSON ? print_json : print_table)(options);
     return command_end(COMMAND, failed);
 }
 

@@ -285,12 +285,12 @@ static void print_remarks(const char *title, struct remarks *remarks)
 }
 
 /* 0; -1 with errno ENOMEM. */
-static int full_print(const struct show *show, const char *job_id, bool verbose)
+static int full_print(const struct show *show, bool verbose)
 {
     struct remarks trust = {.most = 0}, unusual = {.most = verbose ? 0 : UNUSUAL_LISTED};
     char *text = NULL;
 
-    if (show_table(show, job_id, &text)) {
+    if (show_table(show, &text)) {
         return -1;
     }
     fputs(text, stdout);
@@ -497,17 +497,12 @@ static int show_full(struct show_options *options)
 {
     struct show *show = &options->show;
     const char *command = options->query.command;
-    char job_id[32];
     int status;
 
     show->job = options->query.job_list.jobs[0];
     status = records_read(&options->query, show_add, show);
-    status = status ? status : show_choose(show, command, job_id, sizeof job_id);
-    if (status) {
-        return status;
-    }
-    return command_end(command,
-                       show_work_out(show) || full_print(show, job_id, options->query.verbose));
+    status = status ? status : show_choose(show, command);
+    return status ? status : command_end(command, full_print(show, options->query.verbose));
 }
 
 /* --- which of them ---------------------------------------------------------------------------- */

@@ -17,17 +17,16 @@
 
 /* --- what the site says of a kWh ------------------------------------------------------------- */
 
-static int read_rate(struct rates *rates, const char *key, const char *text,
-                     struct apapi_error *err)
+int rates_set(struct rates *rates, const char *key, const char *text, struct apapi_error *err)
 {
     double *rate = strcmp(key, "co2_g_per_kwh") == 0   ? &rates->co2_g_per_kwh
                    : strcmp(key, "price_per_kwh") == 0 ? &rates->price_per_kwh
-                   : strcmp(key, "pue") == 0           ? &rates->pue
-                                                       : NULL;
+                                                       : &rates->pue;
     double value;
     char *end;
 
-    if (!rate) {
+    if (strcmp(key, "currency") == 0) {
+        rates->currency = text;
         return 0;
     }
     value = strtod(text, &end);
@@ -41,13 +40,6 @@ static int read_rate(struct rates *rates, const char *key, const char *text,
     return 0;
 }
 
-int rates_check(const char *key, const char *value, struct apapi_error *err)
-{
-    struct rates rates;
-
-    return read_rate(&rates, key, value, err);
-}
-
 int rates_read(const struct config *config, struct rates *rates, struct apapi_error *err)
 {
     *rates = (struct rates){NAN, NAN, 1, ""};
@@ -55,12 +47,8 @@ int rates_read(const struct config *config, struct rates *rates, struct apapi_er
         const struct config_setting *setting = &config->settings[i];
         struct apapi_error why;
 
-        if (strcmp(setting->section, "report") != 0) {
-            continue;
-        }
-        if (strcmp(setting->key, "currency") == 0) {
-            rates->currency = setting->value;
-        } else if (read_rate(rates, setting->key, setting->value, &why)) {
+        if (strcmp(setting->section, "report") == 0 &&
+            rates_set(rates, setting->key, setting->value, &why)) {
             return apapi_fail(err, EINVAL, "%.80s:%zu: %s: %.100s", config->path, setting->line,
                               setting->key, why.text);
         }

@@ -23,8 +23,8 @@ struct rates {
 /** Read [report]. pue is at least 1. @return 0; -1 with errno EINVAL, `err` names file and line. */
 int rates_read(const struct config *config, struct rates *rates, struct apapi_error *err);
 
-/** Check one value of [report]. @return 0; -1 with errno EINVAL. */
-int rates_check(const char *key, const char *value, struct apapi_error *err);
+/** Set one of them, which is borrowed. @return 0; -1 with errno EINVAL. */
+int rates_set(struct rates *rates, const char *key, const char *text, struct apapi_error *err);
 
 /* --- sums ------------------------------------------------------------------------------------ */
 
