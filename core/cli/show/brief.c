@@ -366,8 +366,7 @@ static void brief_put_energy(const struct brief *brief)
 
     if (isfinite(job->energy_j)) {
         printf("Energy: %s", units_energy(job->energy_j, job->uncertainty_j, false).text);
-        printf(runs > 1 ? " of %zu runs, %s\n" : "\n", runs,
-               report_elapsed_text(job->recorded_s).text);
+        printf(runs > 1 ? " of %zu runs, %s\n" : "\n", runs, elapsed_text(job->recorded_s).text);
     }
     if (isfinite(job->mean_w)) {
         printf("Mean power: %s", units_quantity(job->mean_w, "W").text);
