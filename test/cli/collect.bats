@@ -64,12 +64,6 @@ reports() { # NODES NODELIST SCRIPT TEXT...
     done
 }
 
-@test "records of two nodes are one table" {
-    collect 2 "" 'node n1 0 2; node n2 1 2'
-    whole 2
-    fast
-}
-
 @test "a report that nobody takes is no success: exit status 1" {
     export -f record raw deliver node
     GONE=1 prints 1 '' timeout 180 "$HOST" "$COLLECT" 2 "" 100000 bash -c 'node n1 0 2; node n2 1 2'

@@ -16,17 +16,6 @@ put_programs() { # FOLDER
     ln -s /bin/true "$1/apapi-collect"
 }
 
-@test "every problem with file and line, and nothing else" {
-    put $'default = rapl\ninterval = fast\n\n[ipmi]\nhots = x\n[impi]\nx\nhost = y\n[apapi]\nspeed = 3'
-    run -1 "$apapi" config --check "$conf"
-    [[ ${#lines[@]} -eq 5 ]]
-    [[ ${lines[0]} == "$conf:2: 'interval = fast' has no effect: an interval is missing after 'fast'; interval takes: "* ]]
-    [[ ${lines[1]} == "$conf:5: [ipmi]: unknown key 'hots': did you mean 'host'?" ]]
-    [[ ${lines[2]} == "$conf:7: "*"found no '='"* ]]
-    [[ ${lines[3]} == "$conf:8: unknown section 'impi': did you mean 'ipmi'"* ]]
-    [[ ${lines[4]} == "$conf:10: unknown key 'speed'; valid are enabled, default, "* ]]
-}
-
 @test "--check tells every value that its program would refuse: idle_w = many, pue = 0.5, default = rpl" {
     # shellcheck disable=SC2016 # no variables
     put 'default = rpl

@@ -99,16 +99,6 @@ teardown() {
     [[ $(grep -c "Permission denied; the built-in rules apply" <<<"$stderr") -eq 1 ]]
 }
 
-@test "a user who may not read the accounting folder gets one sentence with what he can do" {
-    public_tree
-    for command in report 'show 1' "plot -o $public/x.svg 1" "show -f table -j 1.0 $public/tree/var/log/apapi"; do
-        # shellcheck disable=SC2086 # words
-        run "${nobody[@]}" "$public/tree/bin/apapi" $command
-        [[ $status -eq 1 && ${#lines[@]} -eq 1 ]]
-        [[ $output == "apapi ${command%% *}: the accounting files in $public/tree/var/log/apapi are root's: name files with records of your own "*'--apapi-format=json'* ]]
-    done
-}
-
 @test "documents: one screen for users, Slurm's own energy beside ours; decisions.md stays in the sources" {
     docs=$tree/share/doc/apapi/docs
     [[ -f $docs/slurm-energy.md && ! -e $docs/decisions.md ]]

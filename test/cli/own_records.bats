@@ -61,8 +61,12 @@ of_somebody() { "${somebody[@]}" env APAPI_CONFIG="$public/apapi.conf" "$public/
 }
 
 @test "named files and folders are what is read" {
-    run -1 of_nobody report --acct-dir "$acct"
-    [[ ${#lines[@]} -eq 1 && $output == *"are root's"* ]]
+    for words in "report --acct-dir $acct" "show --acct-dir $acct 17" "plot --acct-dir $acct -o - 17" "show -f table -j 17.0 $acct"; do
+        # shellcheck disable=SC2086 # words
+        tells 1 "apapi ${words%% *}: the accounting files in $acct are root's: name files with records of your own *--apapi-format=json*" \
+            of_nobody $words
+        [[ ${#lines[@]} -eq 1 ]]
+    done
     cp "$public/users/65533/2026-11-20/n1.jsonl" "$public/given.json"
     chmod 644 "$public/given.json"
     tells 0 18 of_nobody report -n -P --format=jobid "$public/given.json"
