@@ -14,11 +14,11 @@
 #include "cli/command.h"
 
 const struct option_row query_filter_rows[] = {
-    {'M', "clusters", "=CLUSTER,...", "  ", TO_TEXT(struct query, clusters)},
-    {'u', "user", "=USER|UID,...", "  ", TO_TEXT(struct query, users)},
-    {'N', "nodelist", "=NODES", "", TO_TEXT(struct query, nodes)},
-    {'A', "accounts", "=ACCOUNT,...", "  ", TO_TEXT(struct query, accounts)},
-    {'r', "partition", "=PARTITION,...", "  ", TO_TEXT(struct query, partitions)},
+    {'M', "clusters", "=CLUSTER,...", "  ", TO_TEXT(struct query, wanted.cluster)},
+    {'u', "user", "=USER|UID,...", "  ", TO_TEXT(struct query, wanted.user)},
+    {'N', "nodelist", "=NODES", "", TO_TEXT(struct query, wanted.nodes)},
+    {'A', "accounts", "=ACCOUNT,...", "  ", TO_TEXT(struct query, wanted.account)},
+    {'r', "partition", "=PARTITION,...", "  ", TO_TEXT(struct query, wanted.partition)},
     {0, "name", "=JOBNAME,...", "", TO_TEXT(struct query, job_names)},
     {'S', "starttime", "=TIME", ", ", TO_TEXT(struct query, from)},
     {'E', "endtime", "=TIME", "records that ended in this time", TO_TEXT(struct query, to)},
@@ -309,18 +309,19 @@ static bool job_request_has(const struct job_request *request, const struct apap
 static int parse_all(struct query *query, struct apapi_error *err)
 {
     int64_t now_ns = clock_unix_ns();
-    struct apapi_scan_filter wanted;
 
     if (job_list_parse(query->jobs, &query->job_list, err) ||
-        (query->from && when_parse(query->from, now_ns, &query->from_ns, err)) ||
-        (query->to && when_parse(query->to, now_ns, &query->to_ns, err))) {
+        (query->from && when_parse(query->from, now_ns, &query->wanted.from_unix_ns, err)) ||
+        (query->to && when_parse(query->to, now_ns, &query->wanted.to_unix_ns, err))) {
         return -1;
     }
-    if (query->from && query->to && query->from_ns >= query->to_ns) {
+    if (query->from && query->to && query->wanted.from_unix_ns >= query->wanted.to_unix_ns) {
         return apapi_fail(err, EINVAL, "-S is not before -E");
     }
-    wanted = query_filter(query);
-    return filter_init(&query->filter, &wanted, err);
+    query->wanted.jobs = query->job_list.jobs;
+    query->wanted.job_count = query->job_list.count;
+    query->wanted.job_parts = true;
+    return filter_init(&query->filter, &query->wanted, err);
 }
 
 int query_parse(struct query *query)
@@ -346,20 +347,6 @@ void query_words(struct query *query, char **words, size_t count, bool job)
     }
     query->files = words;
     query->file_count = count;
-}
-
-struct apapi_scan_filter query_filter(const struct query *query)
-{
-    return (struct apapi_scan_filter){.from_unix_ns = query->from_ns,
-                                      .to_unix_ns = query->to_ns,
-                                      .jobs = query->job_list.jobs,
-                                      .job_count = query->job_list.count,
-                                      .job_parts = true,
-                                      .cluster = query->clusters,
-                                      .user = query->users,
-                                      .account = query->accounts,
-                                      .partition = query->partitions,
-                                      .nodes = query->nodes};
 }
 
 static bool has_job(const struct job_list *list, const struct apapi_identity *id)

@@ -46,20 +46,16 @@ bool job_is_named(const char *word);
  * NULL: no limit.
  */
 struct query {
-    const char *command;    /* for messages */
-    const char *jobs;       /* "17,18.batch,19_3,20_*,21+1.0" */
-    const char *users;      /* names and uids */
-    const char *accounts;   /* names */
-    const char *partitions; /* names */
-    const char *clusters;   /* names */
-    const char *job_names;  /* names */
-    const char *nodes;      /* in Slurm's form */
-    const char *from, *to;  /* limits of a record's end, in the form of when_parse() */
-    const char *dir;        /* accounting folder */
-    char *const *files;     /* read instead of the folder; "-": standard input */
-    size_t file_count;      /* 0: read the folder */
-    const char *db;         /* URL of a database, used instead of both; NULL: none */
-    bool verbose;           /* report each skipped line */
+    const char *command;             /* for messages */
+    const char *jobs;                /* "17,18.batch,19_3,20_*,21+1.0" */
+    const char *job_names;           /* names */
+    const char *from, *to;           /* limits of a record's end, in the form of when_parse() */
+    struct apapi_scan_filter wanted; /* what a reader may skip before decoding */
+    const char *dir;                 /* accounting folder */
+    char *const *files;              /* read instead of the folder; "-": standard input */
+    size_t file_count;               /* 0: read the folder */
+    const char *db;                  /* URL of a database, used instead of both; NULL: none */
+    bool verbose;                    /* report each skipped line */
     bool quiet;    /* nothing is printed if no record is wanted, which is EXIT_FAILURE then: there
                       are other sources */
     bool of_nodes; /* a user's own records are of no use */
@@ -68,8 +64,7 @@ struct query {
     const struct own_brief *brief; /* for records_read() of a folder; NULL: lines are needed */
     /* of query_parse() */
     struct job_list job_list;
-    struct filter filter;
-    int64_t from_ns, to_ns; /* [ns since 1970]; 0: no limit */
+    struct filter filter; /* a copy of `wanted` */
     /* of records_run() */
     struct config *config; /* apapi.conf */
     bool own;              /* the folder is the caller's own in user_records */
@@ -88,9 +83,6 @@ int query_parse(struct query *query);
 
 /** Free what query_parse() has made. */
 void query_free(struct query *query);
-
-/** @return what a reader of files may skip before decoding; it points into the query. */
-struct apapi_scan_filter query_filter(const struct query *query);
 
 /** @return whether it is wanted, whatever its time. */
 bool query_has(const struct query *query, const struct apapi_identity *id);

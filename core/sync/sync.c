@@ -329,14 +329,12 @@ static bool begin_file(const struct apapi_scan_file *file, uint64_t *offset, voi
 
 static void end_file(const struct apapi_scan_file *file, uint64_t offset, void *context)
 {
-    struct sync *sync = context;
-
-    state_note(&sync->state, sync_path_of(file), offset);
+    state_note(&((struct sync *)context)->state, sync_path_of(file), offset);
 }
 
 static int find_jobs(struct sync *sync, struct apapi_error *err)
 {
-    struct apapi_scan_filter filter = query_filter(&sync->query);
+    struct apapi_scan_filter filter = sync->query.wanted;
     const struct apapi_scan_sink sink = {.record = sync_take_record,
                                          .problem = take_problem,
                                          .begin = sync->incremental ? begin_file : NULL,
@@ -392,9 +390,10 @@ static int take_waiting(struct sync *sync, struct apapi_error *err)
 
 static int sync_load(struct sync *sync, struct apapi_error *err)
 {
+    const char *cluster = sync->query.wanted.cluster;
 
-    snprintf(sync->state_name, sizeof sync->state_name, "sync%s%.200s.json",
-             sync->query.clusters ? "-" : "", sync->query.clusters ? sync->query.clusters : "");
+    snprintf(sync->state_name, sizeof sync->state_name, "sync%s%.200s.json", cluster ? "-" : "",
+             cluster ? cluster : "");
     if (state_load(&sync->state, sync->query.dir, sync->state_name, sync->now_ns - FIRST_REACH_NS,
                    err)) {
         return -1;
@@ -476,7 +475,7 @@ static int sync_run(struct sync *sync, struct apapi_error *err)
 
 static const struct option_row rows[] = {
     {'M', "clusters", "=C", "only records of this cluster; default: all",
-     TO_TEXT(struct sync, query.clusters)},
+     TO_TEXT(struct sync, query.wanted.cluster)},
     {'S', "starttime", "=T",
      "jobs with a record that ended at T or later; default: with a record\n"
      "that is new since the last run; in a first run 24h",
@@ -515,7 +514,7 @@ static int main_run(struct sync *sync)
     if (query_parse(query)) {
         return USAGE_ERROR;
     }
-    if (query->clusters && folder_check_name(query->clusters)) {
+    if (query->wanted.cluster && folder_check_name(query->wanted.cluster)) {
         return command_refuse("sync", "--clusters takes the name of a cluster");
     }
     config_defaults(&config);

@@ -549,8 +549,9 @@ static const struct option_row rows[] = {
     {'S', "starttime", "=TIME", ", ", TO_TEXT(struct audit, query.from)},
     {'E', "endtime", "=TIME", "days (UTC) from the first to the second time",
      TO_TEXT(struct audit, query.to)},
-    {'N', "nodelist", "=NODES", "only these nodes", TO_TEXT(struct audit, query.nodes)},
-    {'M', "clusters", "=CLUSTER,...", "only these clusters", TO_TEXT(struct audit, query.clusters)},
+    {'N', "nodelist", "=NODES", "only these nodes", TO_TEXT(struct audit, query.wanted.nodes)},
+    {'M', "clusters", "=CLUSTER,...", "only these clusters",
+     TO_TEXT(struct audit, query.wanted.cluster)},
     {0, "top", "=N", "the first N rows", TO_COUNT(struct audit, top)},
     {0, "csv", NULL, "for programs", TO_FLAG(struct audit, csv)},
     {'n', "noheader", NULL, "no line of titles", TO_FLAG(struct audit, no_header)},
@@ -575,13 +576,14 @@ static int audit_run(struct audit *audit)
     int status;
 
     audit->now_ns = clock_unix_ns();
-    audit->from_ns = audit_day_begin(query->from_ns);
-    audit->to_ns = audit_day_begin(query->to_ns - 1) + DAY_NS;
+    audit->from_ns = audit_day_begin(query->wanted.from_unix_ns);
+    audit->to_ns = audit_day_begin(query->wanted.to_unix_ns - 1) + DAY_NS;
     audit->store.shares = true;
-    query->from_ns = audit->from_ns;
-    query->to_ns = audit->to_ns;
+    query->wanted.from_unix_ns = audit->from_ns;
+    query->wanted.to_unix_ns = audit->to_ns;
     status = records_read_hours(query, audit_take_hour, audit);
-    query->to_ns = 0; /* steps that ran in these days may have ended at any time after them */
+    query->wanted.to_unix_ns =
+        0; /* steps that ran in these days may have ended at any time after them */
     status = status ? status : records_read(query, audit_take_record, audit);
     if (status) {
         return status;

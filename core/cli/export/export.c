@@ -39,8 +39,9 @@ struct export
     bool running;   /* the current record belongs to a running step */
     bool no_memory; /* for one of them */
     struct prometheus_counts counts;
-    struct top_view view;                         /* one page at a time */
-    char path[PATH_MAX], host[HOST_NAME_MAX + 1]; /* of `file` and query.nodes if not given */
+    struct top_view view; /* one page at a time */
+    char path[PATH_MAX],
+        host[HOST_NAME_MAX + 1]; /* of `file` and query.wanted.nodes if not given */
 };
 
 /* --- records -------------------------------------------------------------------------------- */
@@ -53,7 +54,8 @@ static int take_record(const struct apapi_record *record, const char *line, size
 
     (void)line;
     (void)size;
-    return export->running || m->start_unix_ns + (int64_t)m->elapsed_ns >= export->query.from_ns
+    return export->running ||
+                   m->start_unix_ns + (int64_t)m->elapsed_ns >= export->query.wanted.from_unix_ns
                ? prometheus_add(export->prometheus, record, export->running)
                : 0;
 }
@@ -68,7 +70,7 @@ static void note_problem(const struct apapi_scan_problem *problem, void *context
 /* @param from_ns  0: all */
 static int open_scan(struct export *export, int64_t from_ns, struct apapi_error *err)
 {
-    struct apapi_scan_filter filter = query_filter(&export->query);
+    struct apapi_scan_filter filter = export->query.wanted;
     const struct apapi_scan_sink sink = {
         .record = take_record, .problem = note_problem, .context = export};
 
@@ -97,7 +99,7 @@ static int read_accounting(struct export *export, struct apapi_error *err)
     const char *folder = export->query.dir;
     int result;
 
-    if (open_scan(export, export->query.from_ns, err)) {
+    if (open_scan(export, export->query.wanted.from_unix_ns, err)) {
         return -1;
     }
     result = apapi_scan_folder(export->scan, folder, err);
@@ -226,7 +228,7 @@ static const struct option_row rows[] = {
     {'S', "starttime", "=T", "finished steps that ended at T or later; default: 1h",
      TO_TEXT(struct export, query.from)},
     {'N', "nodelist", "=NODES", "only these nodes, n[1-4,7]; default: this host's short name",
-     TO_TEXT(struct export, query.nodes)},
+     TO_TEXT(struct export, query.wanted.nodes)},
     {0, "acct-dir", " DIR", "accounting folder; default: acct_dir of apapi.conf",
      TO_TEXT(struct export, query.dir)},
     {0, "spool-dir", " DIR", "records of running steps; default: spool_dir of apapi.conf",
@@ -328,10 +330,10 @@ int export_command(int argc, char **argv)
     if (optind < argc) {
         export.file = argv[optind];
     }
-    if (!query->nodes) { /* Slurm's default name of this node */
+    if (!query->wanted.nodes) { /* Slurm's default name of this node */
         gethostname(export.host, sizeof export.host - 1);
         export.host[strcspn(export.host, ".")] = '\0';
-        query->nodes = export.host;
+        query->wanted.nodes = export.host;
     }
     export.own_folders = !query->dir;
     status = records_begin(query);

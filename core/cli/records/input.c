@@ -35,7 +35,7 @@ static int own_fail_none(const struct query *query)
     return command_fail(query->command,
                         "--user=%.60s: only root reads the records of other users; without it, "
                         "yours are shown",
-                        query->users);
+                        query->wanted.user);
 }
 
 /* --- how far it has got ----------------------------------------------------------------------- */
@@ -47,20 +47,17 @@ static int own_fail_none(const struct query *query)
 /* A line on standard error if that is a terminal, from one second after the beginning on. */
 struct progress {
     const struct query *query;
-    const struct apapi_scan_filter *filter;
     bool shown, drawn;           /* on a terminal; there is a line */
     uint64_t total, done, known; /* bytes of files; `known` of them were skipped */
     size_t records;
     uint64_t begin_ns, next_ns; /* monotonic; next_ns: of the next line */
 };
 
-static struct progress progress_begin(const struct query *query,
-                                      const struct apapi_scan_filter *filter)
+static struct progress progress_begin(const struct query *query)
 {
     uint64_t now_ns = clock_monotonic_ns();
 
     return (struct progress){.query = query,
-                             .filter = filter,
                              .shown = isatty(STDERR_FILENO) == 1,
                              .begin_ns = now_ns,
                              .next_ns = now_ns + FIRST_NS};
@@ -139,10 +136,10 @@ static void progress_add(struct progress *progress, uint64_t *left, uint64_t byt
         if (progress->total == 0) {
             /* Not before there is a line: most readings are shorter. */
             for (size_t i = 0; i < query->file_count; i++) {
-                progress->total += progress_size(progress->filter, query->files[i]);
+                progress->total += progress_size(&query->wanted, query->files[i]);
             }
             if (query->file_count == 0 && query->dir) {
-                progress->total = progress_size(progress->filter, query->dir);
+                progress->total = progress_size(&query->wanted, query->dir);
             }
         }
         progress->drawn = true;
@@ -168,8 +165,7 @@ static void progress_erase(struct progress *progress)
 struct reading {
     struct query *query;
     const struct records_sink *sink;
-    const char *folder;              /* that is read; NULL: a file */
-    struct apapi_scan_filter filter; /* lines that the reader may skip before decoding */
+    const char *folder; /* that is read; NULL: a file */
     size_t taken;
     size_t left_out; /* lines and files ... */
     size_t files;    /* ... of which these are files or folders */
@@ -266,7 +262,7 @@ static int input_read_hours(struct reading *reading, const char *folder, struct 
                                          .end = input_end_file,
                                          .context = reading};
 
-    return hours_read(folder, &reading->filter, &sink, input_take_hour, err);
+    return hours_read(folder, &reading->query->wanted, &sink, input_take_hour, err);
 }
 
 /* --- files ------------------------------------------------------------------------------------ */
@@ -345,16 +341,16 @@ static void index_open(struct reading *reading)
 {
     const struct query *query = reading->query;
     const struct config_setting *path = config_setting_find(query->config, "index", "path");
-    bool selects =
-        query->users || query->accounts || query->partitions || query->clusters || query->job_names;
+    bool selects = query->wanted.user || query->wanted.account || query->wanted.partition ||
+                   query->wanted.cluster || query->job_names;
     struct apapi_error err = {""};
 
     if (query->no_index || query->verbose || query->jobs || query->file_count > 0 ||
         !(query->brief || selects) || (path && strcmp(path->value, CONFIG_OFF) == 0) ||
-        (!path && progress_size(&reading->filter, query->dir) < FROM_BYTES)) {
+        (!path && progress_size(&query->wanted, query->dir) < FROM_BYTES)) {
         return;
     }
-    reading->question = (struct own_question){.filter = &reading->filter,
+    reading->question = (struct own_question){.filter = &query->wanted,
                                               .wants = index_wants,
                                               .brief = query->brief,
                                               .progress = index_progress,
@@ -374,7 +370,7 @@ static int input_read_files(struct reading *reading, const struct apapi_scan_sin
 {
     int result = -1, code;
 
-    reading->scan = apapi_scan_create(&reading->filter, sink, err);
+    reading->scan = apapi_scan_create(&reading->query->wanted, sink, err);
     if (reading->scan) {
         index_open(reading);
         result = scan_files(reading, err);
@@ -402,10 +398,9 @@ static int input_read_all(struct reading *reading, struct apapi_error *err)
                                          .context = reading};
     int result;
 
-    reading->filter = query_filter(query);
-    reading->progress = progress_begin(query, &reading->filter);
+    reading->progress = progress_begin(query);
     if (query->db) {
-        result = db_read_records(query->db, &reading->filter, &sink, err);
+        result = db_read_records(query->db, &query->wanted, &sink, err);
     } else {
         result = input_read_files(reading, &sink, err);
     }
@@ -452,11 +447,10 @@ int records_read(struct query *query, apapi_scan_f take, void *context)
 int records_read_hours(struct query *query, hour_f take, void *context)
 {
     const struct records_sink sink = {.hour = take, .context = context};
-    struct reading reading = {
-        .query = query, .sink = &sink, .folder = query->dir, .filter = query_filter(query)};
+    struct reading reading = {.query = query, .sink = &sink, .folder = query->dir};
     struct apapi_error err = {""};
 
-    if (query->db ? db_read_hours(query->db, &reading.filter, take, context, &err)
+    if (query->db ? db_read_hours(query->db, &query->wanted, take, context, &err)
                   : input_read_hours(&reading, query->dir, &err)) {
         return input_fail(&reading, errno, &err);
     }

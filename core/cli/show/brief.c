@@ -49,7 +49,7 @@ static char *run_sacct(const struct query *query)
     FILE *out;
 
     setenv("APAPI_JOBS", query->jobs, 1);
-    setenv("APAPI_CLUSTERS", query->clusters ? query->clusters : "", 1);
+    setenv("APAPI_CLUSTERS", query->wanted.cluster ? query->wanted.cluster : "", 1);
     unsetenv("SACCT_FORMAT");
     out = popen(SACCT_COMMAND, "re"); // NOLINT(cert-env33-c): what users say is in the environment
     if (!out) {

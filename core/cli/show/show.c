@@ -411,8 +411,8 @@ static int merge_latest(struct merging *merging)
         }
     }
     if (result == 0) {
-        result = query->nodes ? apapi_merge_expect(merging->merge, query->nodes)
-                              : sum_each_gap(&merging->store, &entries, &gaps);
+        result = query->wanted.nodes ? apapi_merge_expect(merging->merge, query->wanted.nodes)
+                                     : sum_each_gap(&merging->store, &entries, &gaps);
     }
     free(entries.list);
     namelist_free(&merging->lines);
@@ -445,7 +445,7 @@ static int step_print(struct merging *merging)
                            step_report_write(merging->merge, merging->format, &head, stdout));
 }
 
-/* Print the step of query->files as srun does; query->nodes are all of its nodes. */
+/* Print the step of query->files as srun does; query->wanted.nodes are all of its nodes. */
 static int show_step(struct query *query, enum config_format format)
 {
     struct merging merging = {.query = query,
@@ -513,8 +513,8 @@ static int show_check(struct show_options *options)
     struct apapi_error err;
 
     if (options->format != CONFIG_NONE &&
-        (options->brief || query->db || query->users || query->accounts || query->partitions ||
-         query->job_names || query->from || query->to || query->dir)) {
+        (options->brief || query->db || query->wanted.user || query->wanted.account ||
+         query->wanted.partition || query->job_names || query->from || query->to || query->dir)) {
         return command_refuse(query->command, "of a step in FILEs only -f, -j, -M, -N, -v and "
                                               "--strict: name a JOB for the other options");
     }

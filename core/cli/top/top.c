@@ -375,9 +375,9 @@ static const struct option_row options[] = {
     {0, "json", NULL, "for programs, one line for each update", TO_FLAG(struct top, json)},
     {'j', "jobs", "=JOB[.STEP],...", "17, 17.batch, 17_3 or 17_* of an array, 17+1",
      TO_TEXT(struct top, query.jobs)},
-    {'u', "user", "=USER,...", "names or numbers", TO_TEXT(struct top, query.users)},
+    {'u', "user", "=USER,...", "names or numbers", TO_TEXT(struct top, query.wanted.user)},
     {'N', "nodelist", "=NODES", "as n[1-4]; if several nodes are on one machine",
-     TO_TEXT(struct top, query.nodes)},
+     TO_TEXT(struct top, query.wanted.nodes)},
     {0, "sort", "=WHAT", "job, power, energy or time",
      TO_CHOICE(struct top, form.sort, "job, power, energy and time")},
     {0, "dir", "=DIR", "folder of the live pages, instead of live_dir of\napapi.conf",
@@ -482,7 +482,7 @@ int top_command(int argc, char **argv)
         return command_refuse(COMMAND, "it takes options only; see 'apapi help top'");
     }
     top.iterations = top.once ? 1 : top.iterations;
-    top.form.filtered = query->jobs || query->users || query->nodes;
+    top.form.filtered = query->jobs || query->wanted.user || query->wanted.nodes;
     status = records_begin(query);
     top.dir = top.dir ? top.dir : query->config->live_dir;
     status = records_end(query, status ? status : run(&top));
