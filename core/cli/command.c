@@ -118,13 +118,6 @@ struct units_text elapsed_text(double seconds)
 
 /* --- JSON ----------------------------------------------------------------------------------- */
 
-void json_put_word(struct json_writer *json, const char *key, const char *text)
-{
-    if (*text) {
-        json_put_text(json, key, text);
-    }
-}
-
 int json_finish(struct json_writer *json)
 {
     json_put_between(json, "\n");

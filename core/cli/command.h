@@ -74,13 +74,8 @@ struct units_text restart_text(uint32_t restarts);
 /** In sacct's form: [D-]HH:MM:SS. */
 struct units_text elapsed_text(double seconds);
 
-/* JSON output of the subcommands. */
-
-/** Put a text; "": none, no member. */
-void json_put_word(struct json_writer *json, const char *key, const char *text);
-
-/** End the line and write what is left. 0; -1: out of memory. command_finish() reports other
- * errors.
+/** End the line of JSON and write what is left. 0; -1: out of memory. command_finish() reports
+ * other errors.
  */
 int json_finish(struct json_writer *json);
 

@@ -119,53 +119,44 @@ static bool has_gap(const struct table_row *row)
     return !row->is_total && coverage_is_low(row->sum.covered);
 }
 
-static bool is_alike(const struct table_row *a, const struct table_row *b)
+/*
+ * Domains of the same coverage as the first one together, without their names if these are all.
+ * @param said  result, by row: it has a line
+ */
+static void put_covered(const struct table_rows *rows, size_t first, double said_pct, bool *said,
+                        FILE *out)
 {
-    return has_gap(b) && coverage_pct(a->sum.covered) == coverage_pct(b->sum.covered);
-}
-
-static size_t count_alike(const struct table_rows *rows, size_t end, const struct table_row *row)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < end; i++) {
-        count += is_alike(row, &rows->rows[i]);
-    }
-    return count;
-}
-
-/* Domains of the same coverage together, without their names if these are all. */
-static void put_covered(const struct table_rows *rows, size_t first, double said_pct, FILE *out)
-{
-    const struct table_row *row = &rows->rows[first];
-    const char *separator = "  ";
-    size_t domains = 0;
+    double pct = coverage_pct(rows->rows[first].sum.covered);
+    char labels[(APAPI_DOMAINS + 1) * sizeof rows->rows->label] = "";
+    size_t length = 0, others = 0;
 
     for (size_t i = 0; i < rows->count; i++) {
-        domains += !rows->rows[i].is_total;
-    }
-    if (count_alike(rows, rows->count, row) < domains) {
-        for (size_t i = first; i < rows->count; i++) {
-            if (is_alike(row, &rows->rows[i])) {
-                fprintf(out, "%s%s", separator, rows->rows[i].label);
-                separator = ", ";
-            }
+        const struct table_row *row = &rows->rows[i];
+        bool alike = has_gap(row) && coverage_pct(row->sum.covered) == pct;
+
+        said[i] |= alike;
+        others += !alike && !row->is_total;
+        if (alike) {
+            length += (size_t)snprintf(labels + length, sizeof labels - length, "%s%s",
+                                       length ? ", " : "", row->label);
         }
-        separator = ": ";
-    } else if (fabs(coverage_pct(row->sum.covered) - said_pct) < 0.05) {
-        return;
     }
-    fprintf(out, "%senergy of the covered %.1f %%\n", separator, coverage_pct(row->sum.covered));
+    if (others > 0) {
+        fprintf(out, "  %s: energy of the covered %.1f %%\n", labels, pct);
+    } else if (!(fabs(pct - said_pct) < 0.05)) {
+        fprintf(out, "  energy of the covered %.1f %%\n", pct);
+    }
 }
 
 void table_rows_put_coverage(const struct table_rows *rows, double said_pct, FILE *out)
 {
     char rests[TEXT_COLUMNS * 4] = "";
+    bool said[APAPI_DOMAINS + 1] = {false};
     size_t length = 0, listed = 0;
 
     for (size_t i = 0; i < rows->count; i++) {
-        if (has_gap(&rows->rows[i]) && count_alike(rows, i, &rows->rows[i]) == 0) {
-            put_covered(rows, i, said_pct, out);
+        if (has_gap(&rows->rows[i]) && !said[i]) {
+            put_covered(rows, i, said_pct, said, out);
         }
     }
     /* "package 1.2 kJ, dram 200 J, total 1.4 kJ" */

@@ -12,6 +12,7 @@
 #include "record/fields.h"
 #include "record/members.h"
 #include "record/record.h"
+#include "render/table.h"
 #include "sum/merge.h"
 
 #define MERGED_VERSION 1
@@ -106,9 +107,7 @@ static void put_reason(struct json_writer *json, const struct apapi_merge *merge
 {
     json_begin_object(json, NULL);
     json_put_text(json, "node", node->name);
-    if (*merge_reason(merge, node)) {
-        json_put_text(json, "reason", merge_reason(merge, node));
-    }
+    json_put_word(json, "reason", merge_reason(merge, node));
     json_end(json);
 }
 
@@ -226,9 +225,7 @@ static void put_note(struct json_writer *json, const struct merge_note *note, si
     json_begin_object(json, NULL);
     json_put_text(json, note->kind == MERGE_NOTE_STUCK ? "event" : "component", note->subject);
     json_put_text(json, "verdict", note->verdict);
-    if (*note->reason) {
-        json_put_text(json, "reason", note->reason);
-    }
+    json_put_word(json, "reason", note->reason);
     if (note->outages > 0) {
         json_put_count(json, "outages", note->outages);
         json_put_number(json, "outage_s", (double)note->outage_ns / NS_PER_S, JSON_EXACT);
@@ -326,12 +323,8 @@ static void put_crossings(struct json_writer *json, const struct apapi_merge *me
         json_put_text(json, "first_node", row->first_node->name);
         json_put_moment(json, "last", row->last_unix_ns);
         json_put_number(json, "value", row->first.value, JSON_MEASURED);
-        if (*row->first.unit) {
-            json_put_text(json, "unit", row->first.unit);
-        }
-        if (*row->first.action) {
-            json_put_text(json, "action", row->first.action);
-        }
+        json_put_word(json, "unit", row->first.unit);
+        json_put_word(json, "action", row->first.action);
         json_end(json);
     }
     json_end_or_drop(json);

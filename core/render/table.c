@@ -337,6 +337,13 @@ int table_end(struct table *table, const char *heading)
     return good ? 0 : -1;
 }
 
+void json_put_word(struct json_writer *json, const char *key, const char *text)
+{
+    if (*text) {
+        json_put_text(json, key, text);
+    }
+}
+
 void table_write_cells(struct json_writer *json, const struct table_column *columns, size_t count,
                        const struct table_cell *cells)
 {
@@ -353,8 +360,8 @@ void table_write_cells(struct json_writer *json, const struct table_column *colu
             json_put_count(json, column->key, (uint64_t)cells[i].value);
         } else if (column->form > TABLE_COUNT) {
             json_put_number(json, column->key, cells[i].value, rough ? JSON_ROUGH : JSON_MEASURED);
-        } else if (column->form < TABLE_FLAG && *cells[i].text) {
-            json_put_text(json, column->key, cells[i].text);
+        } else if (column->form < TABLE_FLAG) {
+            json_put_word(json, column->key, cells[i].text);
         }
     }
 }

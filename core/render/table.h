@@ -116,6 +116,9 @@ void table_put(const struct table *table, const struct table_cell *cells);
  */
 int table_end(struct table *table, const char *heading);
 
+/** Put a text into an object; "": none, no member. */
+void json_put_word(struct json_writer *json, const char *key, const char *text);
+
 /**
  * Write the cells with a key into the object that is open: a text that is not "", a number that is
  * known. Of numbers those of TABLE_QUANTITY have six digits, too.
