@@ -200,7 +200,7 @@ static int identify(const struct report_ledger *ledger, struct report_bucket *bu
 {
     struct sum_entries entries;
 
-    if (report_bucket_gather(ledger, bucket, &entries)) {
+    if (sum_gather(&ledger->store, ledger->order + bucket->first, bucket->count, &entries)) {
         return -1;
     }
     qsort(entries.list, entries.count, sizeof *entries.list, compare_starts);

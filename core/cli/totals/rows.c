@@ -321,7 +321,8 @@ static int rows_add_bucket(struct row_sum *sum)
         &ledger->asked, sum->view->remarks || sum->view->nodelists, note_gap, sum};
     const struct sum_piece *first = &ledger->store.pieces[ledger->order[sum->bucket->first]];
     bool whole = ledger->by != REPORT_BY_NODE && ledger->by != REPORT_BY_DAY; /* steps */
-    int result = report_bucket_gather(ledger, sum->bucket, &sum->entries);
+    int result = sum_gather(&ledger->store, ledger->order + sum->bucket->first, sum->bucket->count,
+                            &sum->entries);
 
     sum->job_id = pool_text(&ledger->store.texts, sum->bucket->words[REPORT_JOB_ID]);
     report_row_identify(ledger, sum->bucket, sum->row);

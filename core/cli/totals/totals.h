@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_TOTALS_TOTALS_H
 #define APAPI_TOTALS_TOTALS_H
-#include <math.h>
-
 #include "apapi/error.h"
 #include "apapi/record.h"
 #include "config/config.h"
 #include "record/record.h"
-#include "render/table.h"
 #include "sum/sum.h"
 
 /* --- rates ----------------------------------------------------------------------------------- */
@@ -143,14 +140,6 @@ uint32_t *report_ledger_rows(struct report_ledger *ledger, size_t *count);
 
 /** @return whether two buckets are of the same row. */
 bool report_ledger_same_row(const struct report_ledger *ledger, uint32_t at, uint32_t other);
-
-/** The pieces of a bucket, see sum_gather(). */
-static inline int report_bucket_gather(const struct report_ledger *ledger,
-                                       const struct report_bucket *bucket,
-                                       struct sum_entries *entries)
-{
-    return sum_gather(&ledger->store, ledger->order + bucket->first, bucket->count, entries);
-}
 
 /**
  * Sum up a row.
