@@ -23,16 +23,19 @@
 #define BEFORE_MAX 44 /* bytes shown before a place */
 #define AROUND_MAX 60 /* bytes shown in all */
 
-/* A text that is being read. */
-struct place {
+/* A text that is being read. After a mistake it is read on, and what follows does not matter. */
+struct parse {
     const char *text; /* from its beginning */
     const char *at;   /* what is read next */
+    struct limit *limit;
     struct apapi_error *err;
+    int code;       /* of the first mistake; 0: none so far */
+    unsigned given; /* kinds of words that were there before */
 };
 
-static void skip_blanks(struct place *place)
+static void skip_blanks(struct parse *parse)
 {
-    place->at += strspn(place->at, BLANKS);
+    parse->at += strspn(parse->at, BLANKS);
 }
 
 /* Not the first byte of a character. */
@@ -41,19 +44,13 @@ static bool is_inside(char byte)
     return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
-/* Report what is wrong, the text, and a caret below `where`; of a long text what is around it. */
-static int __attribute__((format(printf, 4, 5)))
-place_fail(const struct place *place, const char *where, int code, const char *format, ...)
+/* The mistake, the text, and a caret below `where`; of a long text what is around it. */
+static void mark(const struct parse *parse, const char *where, const char *message)
 {
-    const char *from = where - place->text > BEFORE_MAX ? where - BEFORE_MAX : place->text;
-    char message[140];
+    const char *from = where - parse->text > BEFORE_MAX ? where - BEFORE_MAX : parse->text;
     size_t length;
     int column = 0;
-    va_list arguments;
 
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
     while (from < where && is_inside(*from)) {
         from++;
     }
@@ -65,83 +62,98 @@ place_fail(const struct place *place, const char *where, int code, const char *f
     for (const char *at = from; at < where; at++) {
         column += !is_inside(*at);
     }
-    return apapi_fail(place->err, code, "%s\n  %.*s\n  %*s^", message, (int)length, from, column,
-                      "");
+    apapi_fail(parse->err, parse->code, "%s\n  %.*s\n  %*s^", message, (int)length, from, column,
+               "");
+}
+
+/* If it is not so, that is a mistake: report the first one. */
+static void __attribute__((format(printf, 5, 6)))
+need(struct parse *parse, bool is_so, const char *where, int code, const char *format, ...)
+{
+    char message[140];
+    va_list arguments;
+
+    if (!is_so && parse->code == 0) {
+        va_start(arguments, format);
+        vsnprintf(message, sizeof message, format, arguments);
+        va_end(arguments);
+        parse->code = code;
+        mark(parse, where, message);
+    }
+}
+
+static int parse_end(const struct parse *parse)
+{
+    errno = parse->code ? parse->code : errno;
+    return parse->code ? -1 : 0;
 }
 
 /* Copy what was read since `begin`, without the blanks around it. */
-static int keep(const struct place *place, const char *begin, char *kept, size_t size,
-                const char *too_long)
+static void keep(struct parse *parse, const char *begin, char *kept, size_t size,
+                 const char *too_long)
 {
     size_t length;
 
     begin += strspn(begin, BLANKS);
-    length = place->at > begin ? (size_t)(place->at - begin) : 0;
+    length = parse->at > begin ? (size_t)(parse->at - begin) : 0;
     while (length > 0 && strchr(BLANKS, begin[length - 1])) {
         length--;
     }
-    if (length >= size) {
-        return place_fail(place, begin, ENAMETOOLONG, "%s", too_long);
-    }
-    memcpy(kept, begin, length);
-    kept[length] = '\0';
-    return 0;
+    need(parse, length < size, begin, ENAMETOOLONG, "%s", too_long);
+    snprintf(kept, size, "%.*s", (int)length, begin);
 }
 
 /* Words of a list: after a level, of actions, of a budget. */
 struct words {
     const struct word {
-        const char *word; /* up to and with '=', if something follows */
-        unsigned kind;    /* as a bit: one of each */
-        unsigned action;  /* that it asks for, enum limit_action */
-        int (*take)(struct place *place, struct limit *limit); /* what follows; NULL: nothing */
+        const char *word;                  /* up to and with '=', if something follows */
+        unsigned kind;                     /* as a bit: one of each */
+        unsigned action;                   /* that it asks for, enum limit_action */
+        void (*take)(struct parse *parse); /* what follows; NULL: nothing */
     } * first;
     size_t count;
     const char *unknown, *twice; /* messages */
 };
 
-/* @param given  kinds of words that were there before */
-static int take_word(struct place *place, struct limit *limit, const struct words *words,
-                     unsigned *given)
+static void take_word(struct parse *parse, const struct words *words)
 {
+    struct limit *limit = parse->limit;
     const struct word *found = NULL;
-    const char *begin = place->at;
-    size_t length = strcspn(place->at, BLANKS ",=:");
+    const char *begin = parse->at;
+    size_t length = strcspn(begin, BLANKS ",=:");
 
-    length += place->at[length] == '=';
+    length += begin[length] == '=';
     for (size_t i = 0; i < words->count; i++) {
-        found = word_is(place->at, length, words->first[i].word) ? &words->first[i] : found;
+        found = word_is(begin, length, words->first[i].word) ? &words->first[i] : found;
     }
-    if (!found || (*given & found->kind)) {
-        return place_fail(place, place->at, EINVAL, "%s", found ? words->twice : words->unknown);
+    need(parse, found, begin, EINVAL, "%s", words->unknown);
+    if (!found) {
+        return;
     }
-    *given |= found->kind;
+    need(parse, !(parse->given & found->kind), begin, EINVAL, "%s", words->twice);
+    parse->given |= found->kind;
     limit->actions |= found->action;
-    place->at += length;
-    if (found->take && found->take(place, limit)) {
-        return -1;
+    parse->at += length;
+    if (found->take) {
+        found->take(parse);
     }
-    return (limit->actions & LIMIT_TERM) && (limit->actions & LIMIT_SIGNAL) &&
-                   (limit->signal == SIGTERM || limit->signal == SIGKILL)
-               ? place_fail(place, begin, EINVAL, "term sends SIGTERM and SIGKILL itself")
-               : 0;
+    need(parse,
+         !((limit->actions & LIMIT_TERM) && (limit->actions & LIMIT_SIGNAL)) ||
+             (limit->signal != SIGTERM && limit->signal != SIGKILL),
+         begin, EINVAL, "term sends SIGTERM and SIGKILL itself");
 }
 
-/* The rest of the text: one word after the other, with commas between them. */
-static int take_words(struct place *place, struct limit *limit, const struct words *words)
+/* The rest of the text, behind this character: words with commas between them. */
+static void take_words(struct parse *parse, const struct words *words)
 {
-    for (unsigned given = 0;; place->at++) {
-        skip_blanks(place);
-        if (take_word(place, limit, words, &given)) {
-            return -1;
-        }
-        skip_blanks(place);
-        if (*place->at != ',') {
-            return *place->at
-                       ? place_fail(place, place->at, EINVAL, "',' or the end is expected here")
-                       : 0;
-        }
-    }
+    parse->given = 0;
+    do {
+        parse->at++;
+        skip_blanks(parse);
+        take_word(parse, words);
+        skip_blanks(parse);
+    } while (*parse->at == ',');
+    need(parse, !*parse->at, parse->at, EINVAL, "',' or the end is expected here");
 }
 
 /* --- amounts ---------------------------------------------------------------------------------- */
@@ -150,7 +162,7 @@ static int take_words(struct place *place, struct limit *limit, const struct wor
 struct amount {
     double value; /* [J], [W], [C], [%], or plain */
     enum limit_unit unit;
-    const char *unit_at; /* where the unit is, or would be */
+    const char *at, *unit_at; /* where it is, and where the unit is, or would be */
 };
 
 static const struct unit {
@@ -181,59 +193,51 @@ const char *limit_unit_name(const struct limit *limit)
 }
 
 /* The unit may follow a blank, but "for", "hysteresis" and an action are no units. */
-static int take_unit(struct place *place, enum limit_unit wanted, struct amount *amount)
+static void take_unit(struct parse *parse, enum limit_unit wanted, struct amount *amount)
 {
-    const char *after = place->at, *similar = NULL;
+    const char *after = parse->at, *similar = NULL;
     size_t length;
 
-    skip_blanks(place);
-    amount->unit_at = place->at;
-    length = strcspn(place->at, BLANKS ",:<>=");
+    skip_blanks(parse);
+    amount->unit_at = parse->at;
+    length = strcspn(parse->at, BLANKS ",:<>=");
     for (size_t i = 0; i < COUNT_OF(units); i++) {
-        if (word_is(place->at, length, units[i].name)) {
+        if (word_is(parse->at, length, units[i].name)) {
             amount->unit = units[i].unit;
             amount->value *= units[i].factor;
-            place->at += length;
-            return 0;
+            parse->at += length;
+            return;
         }
-        if (length == strlen(units[i].name) && strncasecmp(place->at, units[i].name, length) == 0) {
+        if (length == strlen(units[i].name) && strncasecmp(parse->at, units[i].name, length) == 0) {
             similar = units[i].name;
         }
     }
-    if (length == 0 || word_is(place->at, length, "for") ||
-        word_is(place->at, length, "hysteresis")) {
-        place->at = amount->unit_at = after;
-        return 0;
-    }
-    return place_fail(place, place->at, EINVAL, "unknown unit '%.*s': %s%s%s", (int)length,
-                      place->at, similar ? "did you mean '" : "",
-                      similar ? similar : unit_names[wanted].valid, similar ? "'?" : "");
+    need(parse,
+         length == 0 || word_is(parse->at, length, "for") ||
+             word_is(parse->at, length, "hysteresis"),
+         parse->at, EINVAL, "unknown unit '%.*s': %s%s%s", (int)length, parse->at,
+         similar ? "did you mean '" : "", similar ? similar : unit_names[wanted].valid,
+         similar ? "'?" : "");
+    parse->at = amount->unit_at = after;
 }
 
 /* "5kJ", "600 W", "80°C", "3". @param wanted  what a message names; LIMIT_PLAIN: all units */
-static int take_amount(struct place *place, enum limit_unit wanted, struct amount *amount)
+static struct amount take_amount(struct parse *parse, enum limit_unit wanted)
 {
-    struct real_number number;
-    const char *at;
+    const char *at = parse->at += strspn(parse->at, BLANKS);
+    struct real_number number = {.rest = at};
+    bool parsed = real_number_parse(at, &number) == 0 && isfinite(number.value);
+    struct amount amount = {.value = number.value, .at = at};
 
-    skip_blanks(place);
-    at = place->at;
-    *amount = (struct amount){.unit_at = at};
-    if (*at == '-') {
-        return place_fail(place, at, ERANGE, "a negative amount: a number above 0");
-    }
-    if (!isdigit((unsigned char)at[0]) && !(at[0] == '.' && isdigit((unsigned char)at[1]))) {
-        return place_fail(place, at, EINVAL, "an amount is missing, such as 5kJ or 600W");
-    }
-    if (at[0] == '0' && tolower((unsigned char)at[1]) == 'x') {
-        return place_fail(place, at, EINVAL, "not a decimal number");
-    }
-    if (real_number_parse(at, &number) || !isfinite(number.value)) {
-        return place_fail(place, at, ERANGE, "this number is out of range");
-    }
-    amount->value = number.value;
-    place->at = number.rest;
-    return take_unit(place, wanted, amount);
+    need(parse, *at != '-', at, ERANGE, "a negative amount: a number above 0");
+    need(parse, isdigit((unsigned char)at[*at == '.']), at, EINVAL,
+         "an amount is missing, such as 5kJ or 600W");
+    need(parse, at[0] != '0' || tolower((unsigned char)at[1]) != 'x', at, EINVAL,
+         "not a decimal number");
+    need(parse, parsed, at, ERANGE, "this number is out of range");
+    parse->at = number.rest;
+    take_unit(parse, wanted, &amount);
+    return amount;
 }
 
 /* --- signals ---------------------------------------------------------------------------------- */
@@ -257,21 +261,21 @@ const char *limit_signal_name(int number)
 }
 
 /* "USR1" or "SIGUSR1" */
-static int take_signal_name(struct place *place, struct limit *limit)
+static void take_signal_name(struct parse *parse)
 {
-    size_t length = strcspn(place->at, BLANKS ",@");
-    size_t prefix = length > 3 && strncmp(place->at, "SIG", 3) == 0 ? 3 : 0;
+    const char *begin = parse->at;
+    size_t length = strcspn(begin, BLANKS ",@");
+    size_t prefix = length > 3 && strncmp(begin, "SIG", 3) == 0 ? 3 : 0;
 
     for (size_t i = 0; i < COUNT_OF(signals); i++) {
-        if (word_is(place->at + prefix, length - prefix, signals[i].name)) {
-            limit->signal = signals[i].number;
-            place->at += length;
-            return 0;
+        if (word_is(begin + prefix, length - prefix, signals[i].name)) {
+            parse->limit->signal = signals[i].number;
+            parse->at = begin + length;
         }
     }
-    return place_fail(place, place->at, EINVAL,
-                      "unknown signal: USR1, USR2, TERM, INT, HUP, QUIT, ALRM, CONT, STOP, TSTP, "
-                      "URG, WINCH, KILL");
+    need(parse, parse->at > begin, begin, EINVAL,
+         "unknown signal: USR1, USR2, TERM, INT, HUP, QUIT, ALRM, CONT, STOP, TSTP, URG, WINCH, "
+         "KILL");
 }
 
 /* --- actions ---------------------------------------------------------------------------------- */
@@ -283,35 +287,28 @@ const char *limit_first_signal(const struct limit *limit)
                                          : "";
 }
 
-static int take_signal(struct place *place, struct limit *limit)
+static void take_signal(struct parse *parse)
 {
-    if (take_signal_name(place, limit)) {
-        return -1;
+    take_signal_name(parse);
+    if (*parse->at == '@') {
+        parse->at++;
+        need(parse, word_is(parse->at, strcspn(parse->at, BLANKS ","), "step"), parse->at, EINVAL,
+             "only @step can follow a signal");
+        need(parse, parse->limit->scope != LIMIT_JOB, parse->at, EINVAL,
+             "a signal at a job's limit is for all its steps");
+        parse->limit->whole_step = true;
+        parse->at += strcspn(parse->at, BLANKS ",");
     }
-    if (*place->at != '@') {
-        return 0;
-    }
-    place->at++;
-    if (!word_is(place->at, strcspn(place->at, BLANKS ","), "step")) {
-        return place_fail(place, place->at, EINVAL, "only @step can follow a signal");
-    }
-    if (limit->scope == LIMIT_JOB) {
-        return place_fail(place, place->at, EINVAL,
-                          "a signal at a job's limit is for all its steps");
-    }
-    limit->whole_step = true;
-    place->at += strlen("step");
-    return 0;
 }
 
-static int take_command(struct place *place, struct limit *limit)
+static void take_command(struct parse *parse)
 {
-    const char *begin = place->at + strspn(place->at, BLANKS);
+    const char *begin = parse->at + strspn(parse->at, BLANKS);
 
-    place->at += strlen(place->at);
-    return *begin ? keep(place, begin, limit->command, sizeof limit->command,
-                         "the command is too long: at most 1023 bytes")
-                  : place_fail(place, begin, EINVAL, "a command is missing after exec=");
+    need(parse, *begin, begin, EINVAL, "a command is missing after exec=");
+    parse->at += strlen(parse->at);
+    keep(parse, begin, parse->limit->command, sizeof parse->limit->command,
+         "the command is too long: at most 1023 bytes");
 }
 
 static const struct word action_words[] = {{"log", LIMIT_LOG, LIMIT_LOG, NULL},
@@ -354,143 +351,117 @@ bool limit_is_of_event(const struct limit *limit)
     return strstr(limit->meter, ":::") != NULL;
 }
 
-static bool is_every(const struct place *place)
+static bool is_every(const struct parse *parse)
 {
-    return word_is(place->at, strcspn(place->at, BLANKS "0123456789"), "every");
+    return word_is(parse->at, strcspn(parse->at, BLANKS "0123456789"), "every");
 }
 
 /* A scope where a quantity follows: 'node > 600W' is the node's meter. */
-static int take_scope(struct place *place, struct limit *limit)
+static void take_scope(struct parse *parse)
 {
-    const char *begin = place->at;
-    size_t length = strcspn(place->at, BLANKS "<>");
+    const char *begin = parse->at;
+    size_t length = strcspn(begin, BLANKS "<>"), scope = 0;
 
-    for (size_t i = 0; i < COUNT_OF(scope_names); i++) {
-        if (!word_is(begin, length, scope_names[i])) {
-            continue;
-        }
-        place->at += length;
-        skip_blanks(place);
-        if (*place->at && !strchr("<>=:", *place->at) && !is_every(place)) {
-            limit->scope = (enum limit_scope)i;
-            limit->whole_job = i == LIMIT_JOB;
-            return 0;
-        }
-        if (i != LIMIT_NODE) {
-            return place_fail(place, place->at, EINVAL, "a quantity is missing: '%s total >= 5kJ'",
-                              scope_names[i]);
-        }
+    while (scope < COUNT_OF(scope_names) && !word_is(begin, length, scope_names[scope])) {
+        scope++;
     }
-    place->at = begin;
-    return 0;
+    if (scope == COUNT_OF(scope_names)) {
+        return;
+    }
+    parse->at += length;
+    skip_blanks(parse);
+    if (*parse->at && !strchr("<>=:", *parse->at) && !is_every(parse)) {
+        parse->limit->scope = (enum limit_scope)scope;
+        parse->limit->whole_job = scope == LIMIT_JOB;
+    } else {
+        need(parse, scope == LIMIT_NODE, parse->at, EINVAL,
+             "a quantity is missing: '%s total >= 5kJ'", scope_names[scope]);
+        parse->at = begin;
+    }
 }
 
 /* A domain or the total, or what resembles one. */
-static int check_meter(const struct place *place, const struct limit *limit, const char *where)
+static void check_meter(struct parse *parse, const char *where)
 {
+    const struct limit *limit = parse->limit;
     const char *scope = scope_names[limit->scope];
+    bool total = strcmp(limit->meter, LIMIT_TOTAL_NAME) == 0;
     struct nearest nearest;
     char meant[64];
 
-    if (limit->scope != LIMIT_NODE) {
-        return strcmp(limit->meter, LIMIT_TOTAL_NAME) == 0
-                   ? 0
-                   : place_fail(
-                         place, where, EINVAL,
-                         "a %s knows what its nodes have used, '%s total >= 5kJ'; all else is "
-                         "known on each node",
-                         scope, scope);
-    }
-    if (limit_is_of_event(limit) || strcmp(limit->meter, LIMIT_TOTAL_NAME) == 0 ||
-        apapi_domain_find(limit->meter) != APAPI_DOMAIN_NONE) {
-        return 0;
-    }
+    need(parse, total || limit->scope == LIMIT_NODE, where, EINVAL,
+         "a %s knows what its nodes have used, '%s total >= 5kJ'; all else is known on each node",
+         scope, scope);
     nearest_begin(&nearest, limit->meter);
     nearest_offer(LIMIT_TOTAL_NAME, &nearest);
     for (int i = APAPI_DOMAIN_NONE + 1; i < APAPI_DOMAINS; i++) {
         nearest_offer(apapi_domain_name((enum apapi_domain)i), &nearest);
     }
     nearest_text(&nearest, meant, sizeof meant);
-    return place_fail(place, where, EINVAL,
-                      "not an event (component:::event), not total, and no domain: package, dram, "
-                      "gpu, node ...%s",
-                      meant);
+    need(parse,
+         total || limit_is_of_event(limit) || apapi_domain_find(limit->meter) != APAPI_DOMAIN_NONE,
+         where, EINVAL,
+         "not an event (component:::event), not total, and no domain: package, dram, gpu, node "
+         "...%s",
+         meant);
 }
 
-static int take_meter(struct place *place, struct limit *limit)
+static void take_meter(struct parse *parse)
 {
+    struct limit *limit = parse->limit;
     const char *begin;
-    size_t length;
 
-    skip_blanks(place);
-    if (take_scope(place, limit)) {
-        return -1;
-    }
-    begin = place->at;
-    length = strcspn(place->at, BLANKS "<>");
-    if (length == 0) {
-        return place_fail(place, begin, EINVAL,
-                          "an event, a domain or total is missing, as in 'total >= 5kJ'");
-    }
-    place->at += length;
-    return keep(place, begin, limit->meter, sizeof limit->meter, "this name is too long")
-               ? -1
-               : check_meter(place, limit, begin);
+    skip_blanks(parse);
+    take_scope(parse);
+    begin = parse->at;
+    parse->at += strcspn(begin, BLANKS "<>");
+    need(parse, parse->at > begin, begin, EINVAL,
+         "an event, a domain or total is missing, as in 'total >= 5kJ'");
+    keep(parse, begin, limit->meter, sizeof limit->meter, "this name is too long");
+    check_meter(parse, begin);
+    limit->at[LIMIT_METER] = (size_t)(begin - parse->text);
 }
 
 /* --- conditions ------------------------------------------------------------------------------- */
 
-static int check_unit(const struct place *place, const struct limit *limit,
-                      const struct amount *amount)
+static void check_amount(struct parse *parse, const struct amount *amount)
 {
-    bool energy = limit->unit == LIMIT_ENERGY;
+    const struct limit *limit = parse->limit;
+    bool energy = limit->unit == LIMIT_ENERGY, power = limit->unit == LIMIT_POWER;
+    const char *joules = unit_names[LIMIT_ENERGY].valid, *watts = unit_names[LIMIT_POWER].valid;
 
-    if (limit->condition == APAPI_OVERFLOW_EVERY && limit->unit != LIMIT_PLAIN && !energy) {
-        return place_fail(place, amount->unit_at, EINVAL, "'every' counts, so it needs %s",
-                          unit_names[LIMIT_ENERGY].valid);
-    }
-    if (limit->condition == APAPI_OVERFLOW_BELOW && energy) {
-        return place_fail(place, amount->unit_at, EINVAL,
-                          "energy only grows: >= or every with it, or a level in %s",
-                          unit_names[LIMIT_POWER].valid);
-    }
-    if (limit->scope != LIMIT_NODE && !energy) {
-        return place_fail(place, amount->unit_at, EINVAL,
-                          "a %s adds up energy: %s; a power is known on each node",
-                          scope_names[limit->scope], unit_names[LIMIT_ENERGY].valid);
-    }
-    if (!limit_is_of_event(limit) && !energy && limit->unit != LIMIT_POWER) {
-        return place_fail(place, amount->unit_at, EINVAL, "'%s' has energy (%s) and power (%s)",
-                          limit->meter, unit_names[LIMIT_ENERGY].valid,
-                          unit_names[LIMIT_POWER].valid);
-    }
-    return 0;
+    need(parse, limit->condition != APAPI_OVERFLOW_EVERY || limit->unit == LIMIT_PLAIN || energy,
+         amount->unit_at, EINVAL, "'every' counts, so it needs %s", joules);
+    need(parse, limit->condition != APAPI_OVERFLOW_BELOW || !energy, amount->unit_at, EINVAL,
+         "energy only grows: >= or every with it, or a level in %s", watts);
+    need(parse, limit->scope == LIMIT_NODE || energy, amount->unit_at, EINVAL,
+         "a %s adds up energy: %s; a power is known on each node", scope_names[limit->scope],
+         joules);
+    need(parse, limit_is_of_event(limit) || energy || power, amount->unit_at, EINVAL,
+         "'%s' has energy (%s) and power (%s)", limit->meter, joules, watts);
+    need(parse, limit->amount > 0 || !(limit_counts(limit->condition) || power), amount->at, ERANGE,
+         "the amount must be above 0");
+    need(parse, !energy || limit->amount >= RESOLUTION_J, amount->at, ERANGE,
+         "below the resolution of any counter: at least 0.000001 J");
 }
 
-static int take_condition(struct place *place, struct limit *limit)
+static void take_condition(struct parse *parse)
 {
-    size_t blanks = strspn(place->text, BLANKS); /* the text is kept without them */
+    struct limit *limit = parse->limit;
     bool every, or_equal;
     struct amount amount;
-    const char *where;
     char sign;
 
-    skip_blanks(place);
-    every = is_every(place);
-    sign = *place->at;
-    if (!every && sign != '>' && sign != '<') {
-        return place_fail(place, place->at, EINVAL,
-                          "a condition is expected here: >=, every, > or <");
-    }
-    or_equal = place->at[1] == '=';
-    place->at += every ? strlen("every") : 1 + (size_t)or_equal;
-    skip_blanks(place);
-    where = place->at;
-    if (take_amount(place, every ? LIMIT_ENERGY : LIMIT_PLAIN, &amount)) {
-        return -1;
-    }
-    limit->amount_at = (size_t)(where - place->text) - blanks;
-    limit->unit_at = (size_t)(amount.unit_at - place->text) - blanks;
+    skip_blanks(parse);
+    every = is_every(parse);
+    sign = *parse->at;
+    need(parse, every || sign == '>' || sign == '<', parse->at, EINVAL,
+         "a condition is expected here: >=, every, > or <");
+    or_equal = sign && parse->at[1] == '=';
+    parse->at += every ? strlen("every") : (size_t)(sign != '\0') + or_equal;
+    amount = take_amount(parse, every ? LIMIT_ENERGY : LIMIT_PLAIN);
+    limit->at[LIMIT_AMOUNT] = (size_t)(amount.at - parse->text);
+    limit->at[LIMIT_UNIT] = (size_t)(amount.unit_at - parse->text);
     limit->amount = amount.value;
     limit->unit = amount.unit;
     limit->condition = every         ? APAPI_OVERFLOW_EVERY
@@ -501,55 +472,34 @@ static int take_condition(struct place *place, struct limit *limit)
     if (limit->unit == LIMIT_PLAIN && !limit_is_of_event(limit)) {
         limit->unit = limit_counts(limit->condition) ? LIMIT_ENERGY : LIMIT_POWER;
     }
-    if (check_unit(place, limit, &amount)) {
-        return -1;
-    }
-    if (limit->amount <= 0 && (limit_counts(limit->condition) || limit->unit == LIMIT_POWER)) {
-        return place_fail(place, where, ERANGE, "the amount must be above 0");
-    }
-    if (limit->unit == LIMIT_ENERGY && limit->amount < RESOLUTION_J) {
-        return place_fail(place, where, ERANGE,
-                          "below the resolution of any counter: at least 0.000001 J");
-    }
-    return 0;
+    check_amount(parse, &amount);
 }
 
-static int take_hold(struct place *place, struct limit *limit)
+static void take_hold(struct parse *parse)
 {
     char word[32];
     size_t length;
 
-    skip_blanks(place);
-    length = strcspn(place->at, BLANKS ",:");
-    snprintf(word, sizeof word, "%.*s", (int)length, place->at);
-    if (length >= sizeof word || word[strspn(word, "0123456789")] == '\0' ||
-        apapi_duration_parse(word, &limit->hold_ns, NULL)) {
-        return place_fail(place, place->at, EINVAL,
-                          "a duration is expected here: a number with ms, s, m or h");
-    }
-    place->at += length;
-    return 0;
+    skip_blanks(parse);
+    length = strcspn(parse->at, BLANKS ",:");
+    snprintf(word, sizeof word, "%.*s", (int)length, parse->at);
+    need(parse,
+         length < sizeof word && word[strspn(word, "0123456789")] &&
+             apapi_duration_parse(word, &parse->limit->hold_ns, NULL) == 0,
+         parse->at, EINVAL, "a duration is expected here: a number with ms, s, m or h");
+    parse->at += length;
 }
 
-static int take_hysteresis(struct place *place, struct limit *limit)
+static void take_hysteresis(struct parse *parse)
 {
-    struct amount amount;
-    const char *where;
+    struct limit *limit = parse->limit;
+    const struct amount amount = take_amount(parse, limit->unit);
 
-    skip_blanks(place);
-    where = place->at;
-    if (take_amount(place, limit->unit, &amount)) {
-        return -1;
-    }
-    if (amount.unit != limit->unit && amount.unit != LIMIT_PLAIN) {
-        return place_fail(place, amount.unit_at, EINVAL, "the unit of the level is expected: %s",
-                          unit_names[limit->unit].valid);
-    }
-    if (limit->condition == APAPI_OVERFLOW_ABOVE && amount.value >= limit->amount) {
-        return place_fail(place, where, ERANGE, "the hysteresis must be below the level");
-    }
+    need(parse, amount.unit == limit->unit || amount.unit == LIMIT_PLAIN, amount.unit_at, EINVAL,
+         "the unit of the level is expected: %s", unit_names[limit->unit].valid);
+    need(parse, limit->condition != APAPI_OVERFLOW_ABOVE || amount.value < limit->amount, amount.at,
+         ERANGE, "the hysteresis must be below the level");
     limit->hysteresis = amount.value;
-    return 0;
 }
 
 static const struct word level_words[] = {{"for", 1, 0, take_hold},
@@ -562,88 +512,68 @@ static const struct words of_total = {
 
 int limit_parse(const char *text, struct limit *limit, struct apapi_error *err)
 {
-    struct place place = {text, text, err};
-    struct limit parsed = {.hold_ns = 0};
-    unsigned given = 0;
+    const char *begin = text + strspn(text, BLANKS);
+    struct limit parsed = {.actions = LIMIT_LOG};
+    struct parse parse = {begin, begin, &parsed, err, 0, 0};
 
-    if (take_meter(&place, &parsed) || take_condition(&place, &parsed)) {
-        return -1;
+    take_meter(&parse);
+    take_condition(&parse);
+    for (skip_blanks(&parse); *parse.at && *parse.at != ':' && !parse.code; skip_blanks(&parse)) {
+        take_word(&parse, limit_counts(parsed.condition) ? &of_total : &of_level);
     }
-    for (skip_blanks(&place); *place.at && *place.at != ':'; skip_blanks(&place)) {
-        if (take_word(&place, &parsed, limit_counts(parsed.condition) ? &of_total : &of_level,
-                      &given)) {
-            return -1;
-        }
+    keep(&parse, begin, parsed.text, sizeof parsed.text, "this threshold is too long");
+    if (*parse.at == ':') {
+        parsed.actions = 0;
+        take_words(&parse, &actions);
     }
-    if (keep(&place, text, parsed.text, sizeof parsed.text, "this threshold is too long")) {
-        return -1;
-    }
-    parsed.actions = *place.at ? 0 : LIMIT_LOG;
-    if (*place.at++ && take_words(&place, &parsed, &actions)) {
-        return -1;
-    }
-    *limit = parsed;
-    return 0;
+    *limit = parse.code ? *limit : parsed;
+    return parse_end(&parse);
 }
 
 /* --- budgets ---------------------------------------------------------------------------------- */
 
-static int budget_amount(struct place *place, struct limit *budget)
+static void take_budget(struct parse *parse)
 {
-    const char *begin = place->at;
-    struct amount amount;
+    const struct amount amount = take_amount(parse, LIMIT_ENERGY);
 
-    if (take_amount(place, LIMIT_ENERGY, &amount)) {
-        return -1;
+    need(parse, amount.unit == LIMIT_ENERGY, amount.unit_at, EINVAL, "a budget is an energy: %s",
+         unit_names[LIMIT_ENERGY].valid);
+    need(parse, amount.value >= BUDGET_MIN_J && amount.value <= BUDGET_MAX_J, amount.at, ERANGE,
+         "out of bounds: at least 1 mJ, at most %g GJ", BUDGET_MAX_J / 1e9);
+    if (parse->code == 0) {
+        *parse->limit = (struct limit){.meter = LIMIT_TOTAL_NAME,
+                                       .scope = LIMIT_STEP,
+                                       .condition = APAPI_OVERFLOW_TOTAL,
+                                       .unit = LIMIT_ENERGY,
+                                       .amount = amount.value,
+                                       .budget = true};
+        snprintf(parse->limit->text, sizeof parse->limit->text, "budget of %.*s",
+                 (int)(parse->at - amount.at), amount.at);
     }
-    if (amount.unit != LIMIT_ENERGY) {
-        return place_fail(place, amount.unit_at, EINVAL, "a budget is an energy: %s",
-                          unit_names[LIMIT_ENERGY].valid);
-    }
-    if (!(amount.value >= BUDGET_MIN_J && amount.value <= BUDGET_MAX_J)) {
-        return place_fail(place, begin, ERANGE, "out of bounds: at least 1 mJ, at most %g GJ",
-                          BUDGET_MAX_J / 1e9);
-    }
-    *budget = (struct limit){.meter = LIMIT_TOTAL_NAME,
-                             .scope = LIMIT_STEP,
-                             .condition = APAPI_OVERFLOW_TOTAL,
-                             .unit = LIMIT_ENERGY,
-                             .amount = amount.value,
-                             .budget = true};
-    snprintf(budget->text, sizeof budget->text, "budget of %.*s", (int)(place->at - begin), begin);
-    skip_blanks(place);
-    return 0;
+    skip_blanks(parse);
 }
 
-static int budget_warn(struct place *place, struct limit *budget)
+static void take_warn(struct parse *parse)
 {
-    const char *begin = place->at;
-    struct amount amount;
+    const struct amount amount = take_amount(parse, LIMIT_PERCENT);
 
-    if (take_amount(place, LIMIT_PERCENT, &amount)) {
-        return -1;
-    }
-    if (amount.unit != LIMIT_PERCENT || !(amount.value > 0 && amount.value < 100)) {
-        return place_fail(place, begin, EINVAL, "expected a percentage below 100, such as 80%%");
-    }
-    budget->warn = amount.value / 100;
-    return 0;
+    need(parse, amount.unit == LIMIT_PERCENT && amount.value > 0 && amount.value < 100, amount.at,
+         EINVAL, "expected a percentage below 100, such as 80%%");
+    parse->limit->warn = amount.value / 100;
 }
 
-static int budget_scope(struct place *place, struct limit *budget)
+static void take_whom(struct parse *parse)
 {
-    size_t length = strcspn(place->at, BLANKS ",");
+    size_t length = strcspn(parse->at, BLANKS ",");
 
-    budget->whole_job = word_is(place->at, length, "job");
-    if (!budget->whole_job && !word_is(place->at, length, "step")) {
-        return place_fail(place, place->at, EINVAL, "expected step or job");
-    }
-    place->at += length;
-    return 0;
+    parse->limit->whole_job = word_is(parse->at, length, "job");
+    need(parse, parse->limit->whole_job || word_is(parse->at, length, "step"), parse->at, EINVAL,
+         "expected step or job");
+    parse->at += length;
 }
 
-static const struct word budget_words[] = {{"warn=", 1, 0, budget_warn},
-                                           {"scope=", 2, 0, budget_scope},
+static const struct word budget_words[] = {{"warn=", 1, 0, take_warn},
+                                           {"scope=", 2, 0, take_whom},
                                            {"signal=", 4, LIMIT_SIGNAL, take_signal_name},
                                            {"term", 4, LIMIT_TERM, NULL},
                                            {"log", 4, LIMIT_LOG, NULL}};
@@ -656,39 +586,35 @@ static const struct words of_site = {budget_words + 2, COUNT_OF(budget_words) - 
 
 int limit_parse_budget(const char *text, struct limit *limit, struct apapi_error *err)
 {
-    struct place place = {text, text, err};
-    struct limit parsed;
+    struct limit parsed = {.warn = 0};
+    struct parse parse = {text, text, &parsed, err, 0, 0};
 
-    skip_blanks(&place);
-    if (budget_amount(&place, &parsed)) {
-        return -1;
-    }
-    if (*place.at && *place.at != ',') {
-        return place_fail(&place, place.at, EINVAL, "',' or the end is expected here");
-    }
-    if (*place.at++ && take_words(&place, &parsed, &of_budget)) {
-        return -1;
+    take_budget(&parse);
+    need(&parse, !*parse.at || *parse.at == ',', parse.at, EINVAL,
+         "',' or the end is expected here");
+    if (*parse.at == ',') {
+        take_words(&parse, &of_budget);
     }
     parsed.actions = parsed.actions ? parsed.actions : LIMIT_TERM;
-    *limit = parsed;
-    return 0;
+    *limit = parse.code ? *limit : parsed;
+    return parse_end(&parse);
 }
 
 int limit_parse_site(const char *value, bool action, struct limit *result, struct apapi_error *err)
 {
-    struct place place = {value, value, err};
-    unsigned given = 0;
+    struct parse parse = {value, value + strspn(value, BLANKS), result, err, 0, 0};
 
     *result = (struct limit){.amount = INFINITY};
-    if (!action && strcmp(value, "none") == 0) {
+    if (action) {
+        take_word(&parse, &of_site);
+    } else if (strcmp(value, "none") == 0) {
         return 0;
+    } else {
+        take_budget(&parse);
     }
-    skip_blanks(&place);
-    if (action ? take_word(&place, result, &of_site, &given) : budget_amount(&place, result)) {
-        return -1;
-    }
-    skip_blanks(&place);
-    return *place.at ? place_fail(&place, place.at, EINVAL, "the end is expected here") : 0;
+    skip_blanks(&parse);
+    need(&parse, !*parse.at, parse.at, EINVAL, "the end is expected here");
+    return parse_end(&parse);
 }
 
 /* --- lists ------------------------------------------------------------------------------------ */
@@ -703,23 +629,19 @@ static bool is_same(const struct limit *left, const struct limit *right)
 
 int limit_list_add(struct limit_list *list, const char *text, struct apapi_error *err)
 {
-    const struct place place = {text, text, err};
     struct limit *next = &list->limits[list->count];
+    struct parse parse = {text, text, next, err, 0, 0};
 
-    if (list->count >= LIMITS_MAX) {
-        return place_fail(&place, text, E2BIG, "more than %d thresholds", LIMITS_MAX);
-    }
-    if (limit_parse(text, next, err)) {
+    need(&parse, list->count < LIMITS_MAX, text, E2BIG, "more than %d thresholds", LIMITS_MAX);
+    if (parse.code || limit_parse(text, next, err)) {
         return -1;
     }
     for (size_t i = 0; i < list->count; i++) {
-        if (is_same(&list->limits[i], next)) {
-            return place_fail(&place, text, EEXIST,
-                              "this threshold is there already: give all its actions at once");
-        }
+        need(&parse, !is_same(&list->limits[i], next), text, EEXIST,
+             "this threshold is there already: give all its actions at once");
     }
-    list->count++;
-    return 0;
+    list->count += !parse.code;
+    return parse_end(&parse);
 }
 
 int limit_list_parse(struct limit_list *list, const char *lines, struct apapi_error *err)
@@ -727,16 +649,15 @@ int limit_list_parse(struct limit_list *list, const char *lines, struct apapi_er
     char line[LIMIT_TEXT_SIZE + LIMIT_COMMAND_SIZE + 256];
 
     for (; *lines; lines += *lines == '\n') {
-        struct place place = {lines, lines + strcspn(lines, "\n"), err};
+        struct parse parse = {lines, lines + strcspn(lines, "\n"), NULL, err, 0, 0};
 
-        if (place.at - lines >= (ptrdiff_t)sizeof line) {
-            return place_fail(&place, lines, ENAMETOOLONG, "this threshold is too long");
-        }
-        snprintf(line, sizeof line, "%.*s", (int)(place.at - lines), lines);
-        if (line[strspn(line, BLANKS)] && limit_list_add(list, line, err)) {
+        need(&parse, parse.at - lines < (ptrdiff_t)sizeof line, lines, ENAMETOOLONG,
+             "this threshold is too long");
+        snprintf(line, sizeof line, "%.*s", (int)(parse.at - lines), lines);
+        if (parse.code || (line[strspn(line, BLANKS)] && limit_list_add(list, line, err))) {
             return -1;
         }
-        lines = place.at;
+        lines = parse.at;
     }
     return 0;
 }
@@ -769,17 +690,18 @@ void limit_list_add_budget(struct limit_list *list, const struct limit *budget,
 int limit_list_fill(struct limit_list *list, enum limit_scope scope, const char *lines,
                     const char *budget, struct apapi_error *err)
 {
-    bool failed = lines && limit_list_parse(list, lines, err);
-    struct limit parsed = {.warn = 0};
+    struct limit parsed;
+    int result = lines ? limit_list_parse(list, lines, err) : 0;
 
-    list->count = failed ? 0 : list->count;
-    if (budget && *budget && limit_parse_budget(budget, &parsed, failed ? NULL : err)) {
+    list->count = result ? 0 : list->count;
+    if (!budget || !*budget) {
+        return result;
+    }
+    if (limit_parse_budget(budget, &parsed, result ? NULL : err)) {
         return -1;
     }
-    if (budget && *budget) {
-        limit_list_add_budget(list, &parsed, scope);
-    }
-    return failed ? -1 : 0;
+    limit_list_add_budget(list, &parsed, scope);
+    return result;
 }
 
 /* --- after parsing ---------------------------------------------------------------------------- */
@@ -787,38 +709,31 @@ int limit_list_fill(struct limit_list *list, enum limit_scope scope, const char 
 int limit_refuse(const struct limit *limit, enum limit_part part, int code, const char *what,
                  struct apapi_error *err)
 {
-    const struct place place = {.text = limit->text, .err = err};
-    size_t meter_at = (size_t)(strstr(limit->text, limit->meter) - limit->text);
+    struct parse parse = {.text = limit->text, .err = err};
 
-    return place_fail(&place,
-                      limit->text + (part == LIMIT_METER    ? meter_at
-                                     : part == LIMIT_AMOUNT ? limit->amount_at
-                                                            : limit->unit_at),
-                      code, "%s", what);
+    need(&parse, false, limit->text + limit->at[part], code, "%s", what);
+    return parse_end(&parse);
 }
 
 int limit_check_kind(const struct limit *limit, enum apapi_kind kind, struct apapi_error *err)
 {
+    struct parse parse = {.text = limit->text, .err = err};
     bool has_energy = kind == APAPI_KIND_ENERGY || kind == APAPI_KIND_POWER;
+    bool any = kind == APAPI_KIND_COUNT; /* its unit is anything */
     enum limit_unit level = has_energy                       ? LIMIT_POWER
                             : kind == APAPI_KIND_TEMPERATURE ? LIMIT_TEMPERATURE
                             : kind == APAPI_KIND_UTILIZATION ? LIMIT_PERCENT
                                                              : LIMIT_PLAIN;
-    char text[128];
 
-    if (kind == APAPI_KIND_COUNT) {
-        return 0; /* its unit is anything */
-    }
-    if (limit->unit != LIMIT_PLAIN && limit->unit != level &&
-        !(limit->unit == LIMIT_ENERGY && has_energy)) {
-        snprintf(text, sizeof text, "this event is of %s: %s%s%s", apapi_kind_name(kind),
-                 has_energy ? unit_names[LIMIT_ENERGY].valid : "",
-                 has_energy ? ", or as a level " : "",
-                 level == LIMIT_PLAIN ? "a number without a unit, in Hz" : unit_names[level].valid);
-        return limit_refuse(limit, LIMIT_UNIT, EINVAL, text, err);
-    }
-    return limit_counts(limit->condition) && !has_energy
-               ? limit_refuse(limit, LIMIT_AMOUNT, EINVAL,
-                              "this event is a gauge, it has no total: a level (> or <)", err)
-               : 0;
+    need(&parse,
+         any || limit->unit == LIMIT_PLAIN || limit->unit == level ||
+             (limit->unit == LIMIT_ENERGY && has_energy),
+         limit->text + limit->at[LIMIT_UNIT], EINVAL, "this event is of %s: %s%s%s",
+         apapi_kind_name(kind), has_energy ? unit_names[LIMIT_ENERGY].valid : "",
+         has_energy ? ", or as a level " : "",
+         level == LIMIT_PLAIN ? "a number without a unit, in Hz" : unit_names[level].valid);
+    need(&parse, any || has_energy || !limit_counts(limit->condition),
+         limit->text + limit->at[LIMIT_AMOUNT], EINVAL,
+         "this event is a gauge, it has no total: a level (> or <)");
+    return parse_end(&parse);
 }

@@ -36,6 +36,9 @@ enum limit_scope { LIMIT_NODE, LIMIT_STEP, LIMIT_JOB };
 /** The quantity of an amount. LIMIT_PLAIN: a bare number, in the unit of the quantity. */
 enum limit_unit { LIMIT_PLAIN, LIMIT_ENERGY, LIMIT_POWER, LIMIT_TEMPERATURE, LIMIT_PERCENT };
 
+/** Parts of its text. */
+enum limit_part { LIMIT_METER, LIMIT_AMOUNT, LIMIT_UNIT, LIMIT_PARTS };
+
 /** Actions, as bits; of log, signal and term a greater one is stricter. */
 enum limit_action {
     LIMIT_LOG = 1,
@@ -47,7 +50,7 @@ enum limit_action {
 
 struct limit {
     char text[LIMIT_TEXT_SIZE]; /* as written: "total >= 5kJ"; "budget of 5kWh, warn=80%" */
-    size_t amount_at, unit_at;  /* in `text`; without a unit both are the same */
+    size_t at[LIMIT_PARTS];     /* where these are in `text`, or would be */
     char meter[APAPI_NAME_SIZE];
     enum limit_scope scope;
     enum apapi_overflow_mode condition;
@@ -131,10 +134,8 @@ static inline bool limit_list_has(const struct limit_list *list, enum limit_scop
 /** @return "J", "W", "C", "%"; "": that of the quantity. Static storage. */
 const char *limit_unit_name(const struct limit *limit);
 
-/** The wrong part of a limit that was parsed. */
-enum limit_part { LIMIT_METER, LIMIT_AMOUNT, LIMIT_UNIT };
-
-/** Report that a part is wrong, as limit_parse() does. @return -1 with errno `code` */
+/** Report that a part of a limit that was parsed is wrong, as limit_parse() does. @return -1 with
+ * errno `code` */
 int limit_refuse(const struct limit *limit, enum limit_part part, int code, const char *what,
                  struct apapi_error *err);
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "limit/limit.h"
 
 /* A word of a list: [partition:|qos=NAME:]value. */
@@ -17,14 +18,14 @@ struct site_word {
 /* The next word. `rest` is set to the text after it, NULL at the end. 0; -1: it is too long. */
 static int site_take(const char **rest, struct site_word *word)
 {
-    const char *begin = *rest + strspn(*rest, " ");
-    int length = (int)strcspn(begin, ",");
+    const char *begin;
+    size_t length = text_name(rest, &begin);
     char *colon;
 
-    *rest = begin[length] ? begin + length + 1 : NULL;
-    if (snprintf(word->text, sizeof word->text, "%.*s", length, begin) >= (int)sizeof word->text) {
+    if (length >= sizeof word->text) {
         return -1;
     }
+    snprintf(word->text, sizeof word->text, "%.*s", (int)length, begin);
     colon = strchr(word->text, ':');
     word->name = colon ? word->text : "";
     word->value = colon ? colon + 1 + strspn(colon + 1, " ") : word->text;
