@@ -41,6 +41,7 @@ struct limit_state {
     double hysteresis;
     struct limit_crossing crossing; /* found by limit_look(); whoever takes it sets `count` to 0 */
     struct limit_state *next;       /* of the same watch */
+    bool begun;                     /* EVERY: it counts from a value that it was given */
     bool beyond;                    /* a level is passed, and the value has not gone back since */
     bool done;                      /* that has been a crossing */
     uint64_t earliest_ns; /* no crossing is before it: the first value, the latest crossing */
@@ -55,6 +56,7 @@ struct limit_watch {
     bool known;                /* there is a latest value */
     long double last;          /* the latest value */
     uint64_t last_ns;          /* its time */
+    struct limit_value now;    /* for limit_pass(): the new one */
     long double least;         /* a value below it crosses nothing, if there was one before */
 };
 

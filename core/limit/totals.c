@@ -30,30 +30,28 @@ void limit_report_write(const struct limit_report *report, char text[LIMIT_REPOR
 
 int limit_report_read(const char *text, struct limit_report *report)
 {
-    struct whole_number run, elapsed, job = {.value = 0};
     struct real_number total = {.value = NAN};
+    uint64_t run, elapsed_ns, job = 0;
+    const char *rest = text_digits(text, UINT64_MAX, &run), *more;
 
-    if (whole_number_parse(text, &run) || run.negative || *run.rest != ' ' ||
-        whole_number_parse(run.rest + 1, &elapsed) || elapsed.negative || *elapsed.rest != ' ') {
+    rest = rest && *rest == ' ' ? text_digits(rest + 1, UINT64_MAX, &elapsed_ns) : NULL;
+    if (!rest || *rest != ' ') {
         return -1;
     }
-    total.rest = elapsed.rest + 2;
-    if (elapsed.rest[1] != '-' && (real_number_parse(elapsed.rest + 1, &total) ||
-                                   !(total.value >= 0) || isinf(total.value))) {
+    total.rest = rest + 2;
+    if (rest[1] != '-' &&
+        (real_number_parse(rest + 1, &total) || !(total.value >= 0) || isinf(total.value))) {
         return -1;
     }
-    if (*total.rest == ' ' && whole_number_parse(total.rest + 1, &job) == 0) {
-        total.rest = job.rest;
-    }
-    *report = (struct limit_report){.run = run.value,
-                                    .elapsed_ns = elapsed.value,
+    more = *total.rest == ' ' ? text_digits(total.rest + 1, UINT32_MAX, &job) : NULL;
+    more = more ? more : total.rest;
+    *report = (struct limit_report){.run = run,
+                                    .elapsed_ns = elapsed_ns,
                                     .total_j = total.value,
-                                    .last = strcmp(total.rest, " ended") == 0,
-                                    .job = (uint32_t)job.value};
-    return (*total.rest && !report->last) || job.negative || job.value > UINT32_MAX ? -1 : 0;
+                                    .last = strcmp(more, " ended") == 0,
+                                    .job = (uint32_t)job};
+    return *more && !report->last ? -1 : 0;
 }
-
-/* --- a step on a node ------------------------------------------------------------------------- */
 
 uint64_t limit_period_ns(uint64_t interval_ns, size_t nodes)
 {
@@ -62,7 +60,9 @@ uint64_t limit_period_ns(uint64_t interval_ns, size_t nodes)
     return interval_ns > least_ns ? interval_ns : least_ns;
 }
 
-/* @return a node, which may be new; NULL with errno ENOMEM, ENOSPC: one too many. */
+/* --- a step on a node ------------------------------------------------------------------------- */
+
+/* @return a node, or a step, which may be new; NULL with errno ENOMEM, ENOSPC: one too many. */
 static struct limit_node *sum_node(struct limit_sum *sum, const char *name)
 {
     struct limit_node *node = sum->nodes;
@@ -82,119 +82,110 @@ static struct limit_node *sum_node(struct limit_sum *sum, const char *name)
     *node = (struct limit_node){.name = strdup(name),
                                 .power_w = NAN,
                                 .latest.total_j = NAN,
-                                .steps.silent_ns = sum->silent_ns,
-                                .leader = LIMIT_NO_STEP};
+                                .steps.silent_ns = sum->silent_ns};
     sum->count += node->name != NULL;
     return node->name ? node : NULL;
 }
 
-/* Another run, a later moment of it, or the record. */
-static void step_take(struct limit_node *step, const struct limit_report *report, uint64_t now_ns)
+/* What a step has used between two reports; NaN: not known. */
+struct step_news {
+    double more_j;
+    uint64_t from_ns;
+};
+
+/* Whether it comes late: there was a newer one. */
+static bool step_knows(const struct limit_node *step, const struct limit_report *report)
+{
+    return report->run &&
+           (report->run < step->latest.run ||
+            (report->run == step->latest.run && report->elapsed_ns < step->latest.elapsed_ns));
+}
+
+/* Of the record the total alone counts. */
+static struct step_news step_take(struct limit_node *step, const struct limit_report *report,
+                                  uint64_t now_ns)
 {
     struct limit_report *latest = &step->latest;
-    double more_j = report->total_j - latest->total_j;
+    bool begins = report->run > latest->run || step->heard_ns == 0;
+    uint64_t before_ns = begins ? 0 : latest->elapsed_ns;
+    double before_j = begins || isnan(latest->total_j) ? 0 : latest->total_j;
+    bool again = report->run && !begins && report->elapsed_ns == before_ns; /* no news */
+    double total_j = again ? NAN : report->total_j;
+    struct step_news news = {total_j - before_j, step->heard_ns};
 
-    if (report->run == 0) {
-        if (more_j > 0 || (isnan(latest->total_j) && !isnan(report->total_j))) {
-            latest->total_j = report->total_j;
-        }
-    } else if (report->run > latest->run) { /* it has begun again */
-        step->before_j += isnan(latest->total_j) ? 0 : latest->total_j;
-        *latest = *report;
-        if (report->elapsed_ns > 0 && !isnan(report->total_j)) {
-            step->power_w = report->total_j / (duration(report->elapsed_ns) / NS_PER_S);
-        }
-    } else if (report->run < latest->run || report->elapsed_ns < latest->elapsed_ns) {
-        return;
-    } else if (report->elapsed_ns > latest->elapsed_ns) {
-        if (more_j >= 0) {
-            step->power_w = more_j / (duration(report->elapsed_ns - latest->elapsed_ns) / NS_PER_S);
-        }
-        /* what a total may lose is not given back: a meter that vanished has drawn its energy */
-        if (isnan(latest->total_j) || more_j >= 0) {
-            latest->total_j = report->total_j;
-        }
+    if (begins) {
+        news.from_ns = now_ns - (report->elapsed_ns < now_ns ? report->elapsed_ns : now_ns);
+        step->begun_ns = news.from_ns;
+        latest->total_j = NAN;
+    }
+    if (report->elapsed_ns > before_ns && news.more_j >= 0) {
+        step->power_w = news.more_j / ((double)(report->elapsed_ns - before_ns) / NS_PER_S);
+    }
+    /* what a total may lose is not given back: a meter that vanished has drawn its energy */
+    if (isnan(latest->total_j) || news.more_j >= 0) {
+        latest->total_j = total_j;
+    }
+    if (report->run) {
+        latest->run = report->run;
         latest->elapsed_ns = report->elapsed_ns;
     }
     step->heard_ns = now_ns;
     step->silent = false;
+    return news;
 }
 
-/* 0: not known. */
-static double step_total_j(const struct limit_node *step, uint64_t now_ns)
+/* --- a node ----------------------------------------------------------------------------------- */
+
+/* The step whose energy counts, best one that is heard: it has run for longest. NULL: none. */
+static const struct limit_node *node_leader(const struct limit_node *node)
 {
-    double total_j = step->before_j + (isnan(step->latest.total_j) ? 0 : step->latest.total_j);
+    const struct limit_node *best = NULL, *step = node->steps.nodes;
 
-    if (step->silent && !isnan(step->power_w)) {
-        total_j += step->power_w * duration(now_ns - step->heard_ns) / NS_PER_S;
-    }
-    return total_j;
-}
-
-/* Its energy at a time: on a straight line between its begin and its latest report. */
-static double step_at_j(const struct limit_node *step, uint64_t at_ns)
-{
-    uint64_t heard_ns = step->heard_ns, elapsed_ns = step->latest.elapsed_ns;
-    uint64_t begun_ns = heard_ns - (elapsed_ns < heard_ns ? elapsed_ns : heard_ns);
-    double total_j = step_total_j(step, heard_ns);
-
-    if (at_ns <= begun_ns) {
-        return 0;
-    }
-    if (at_ns >= heard_ns) {
-        return total_j +
-               (isnan(step->power_w) ? 0 : step->power_w) * duration(at_ns - heard_ns) / NS_PER_S;
-    }
-    return total_j * duration(at_ns - begun_ns) / duration(heard_ns - begun_ns);
-}
-
-/* --- the steps of a node ---------------------------------------------------------------------- */
-
-/* The one that has run for longest, as it is likely to go on. */
-static size_t node_choose(const struct limit_node *node)
-{
-    const struct limit_node *steps = node->steps.nodes;
-    size_t best = LIMIT_NO_STEP;
-
-    for (size_t i = 0; i < node->steps.count; i++) {
-        bool known = !isnan(steps[i].latest.total_j) || steps[i].before_j > 0;
-
-        if (!steps[i].ended && !steps[i].silent && known &&
-            (best == LIMIT_NO_STEP || steps[i].latest.elapsed_ns > steps[best].latest.elapsed_ns)) {
-            best = i;
+    for (; step < node->steps.nodes + node->steps.count; step++) {
+        if (!step->ended && !isnan(step->latest.total_j) &&
+            (!best || step->silent < best->silent ||
+             (step->silent == best->silent && step->begun_ns < best->begun_ns))) {
+            best = step;
         }
     }
     return best;
 }
 
-static void node_lead(struct limit_node *node)
+/* Of a silent leader, its latest power since then. */
+static double node_total_j(const struct limit_node *node, const struct limit_node *leader,
+                           uint64_t now_ns)
 {
-    if (node->leader == LIMIT_NO_STEP) {
-        node->leader = node_choose(node);
-        if (node->leader != LIMIT_NO_STEP) {
-            node->base_j = step_at_j(&node->steps.nodes[node->leader], node->done_ns);
-        }
+    return node->done_j + (leader && leader->silent && !isnan(leader->power_w)
+                               ? leader->power_w * (double)(now_ns - node->done_ns) / NS_PER_S
+                               : 0);
+}
+
+/* Where another step leads now than that silent one, it goes on from there. */
+static void node_hand_over(struct limit_node *node, const struct limit_node *before,
+                           uint64_t now_ns)
+{
+    if (before && before->silent && node_leader(node) != before) {
+        node->done_j = node_total_j(node, before, now_ns);
+        node->done_ns = now_ns;
     }
 }
 
-/* Never less than nothing: a guess may have been too high. */
-static double node_led_j(const struct limit_node *node, uint64_t now_ns)
+/* The part of it counts that is later than what has been counted. */
+static void node_add(struct limit_node *node, const struct step_news *news, uint64_t now_ns)
 {
-    return node->leader == LIMIT_NO_STEP
-               ? 0
-               : fmax(0, step_total_j(&node->steps.nodes[node->leader], now_ns) - node->base_j);
-}
+    double length_ns = (double)(now_ns - news->from_ns), part = 1;
 
-static void node_retire(struct limit_node *node, uint64_t now_ns)
-{
-    node->done_j += node_led_j(node, now_ns);
+    if (node->done_ns > news->from_ns && length_ns > 0) {
+        part = (double)(now_ns - node->done_ns) / length_ns;
+    }
+    node->done_j += news->more_j > 0 ? news->more_j * part : 0;
     node->done_ns = now_ns;
-    node->leader = LIMIT_NO_STEP;
 }
 
-/* Steps lead that are heard where the leader is silent. @return whether no step is heard */
+/* @return whether no step is heard */
 static bool node_look(struct limit_node *node, uint64_t now_ns)
 {
+    const struct limit_node *leader = node_leader(node);
     bool silent = false, heard = false;
 
     for (size_t i = 0; i < node->steps.count; i++) {
@@ -205,11 +196,7 @@ static bool node_look(struct limit_node *node, uint64_t now_ns)
         silent |= step->silent;
         heard |= !step->silent && !step->ended;
     }
-    if (node->leader != LIMIT_NO_STEP && node->steps.nodes[node->leader].silent &&
-        node_choose(node) != LIMIT_NO_STEP) {
-        node_retire(node, now_ns);
-        node_lead(node);
-    }
+    node_hand_over(node, leader, now_ns);
     return silent && !heard;
 }
 
@@ -221,45 +208,41 @@ int limit_sum_report(struct limit_sum *sum, const char *name, const char *step_n
 {
     struct limit_node *node = sum_node(sum, name);
     struct limit_node *step = node ? sum_node(&node->steps, step_name) : NULL;
+    const struct limit_node *leader = step ? node_leader(node) : NULL;
+    struct step_news news;
 
     if (!step) {
         return -1;
     }
-    if (!step->ended) {
-        step_take(step, report, now_ns);
-        node_lead(node);
-    }
-    if (report->last && !step->ended) {
-        if (node->leader == (size_t)(step - node->steps.nodes)) {
-            node_retire(node, now_ns);
+    if (!step->ended && !step_knows(step, report)) {
+        news = step_take(step, report, now_ns);
+        node_hand_over(node, leader, now_ns);
+        if (node_leader(node) == step) {
+            node_add(node, &news, now_ns);
         }
-        step->ended = true;
-        sum->ended++;
-        node_lead(node);
+        step->ended = report->last;
+        sum->ended += report->last;
     }
     return 0;
 }
 
 /* A step that has ended needs no memory; the last one takes its place. */
-void limit_sum_end_step(struct limit_sum *sum, const char *step, uint64_t now_ns)
+void limit_sum_end_step(struct limit_sum *sum, const char *name, uint64_t now_ns)
 {
     for (struct limit_node *node = sum->nodes; node < sum->nodes + sum->count; node++) {
-        struct limit_sum *steps = &node->steps;
-        size_t i = 0;
+        struct limit_node *step = node->steps.nodes, *end = step + node->steps.count;
+        const struct limit_node *leader = node_leader(node);
 
-        while (i < steps->count && strcmp(steps->nodes[i].name, step) != 0) {
-            i++;
+        while (step < end && strcmp(step->name, name) != 0) {
+            step++;
         }
-        if (i == steps->count) {
-            continue;
+        if (step < end) {
+            step->ended = true;
+            node_hand_over(node, leader, now_ns);
+            free(step->name);
+            *step = end[-1];
+            node->steps.count--;
         }
-        if (node->leader == i) {
-            node_retire(node, now_ns);
-        }
-        free(steps->nodes[i].name);
-        steps->nodes[i] = steps->nodes[--steps->count];
-        node->leader = node->leader == steps->count ? i : node->leader;
-        node_lead(node);
     }
 }
 
@@ -282,7 +265,7 @@ double limit_sum_total_j(struct limit_sum *sum, uint64_t now_ns)
 
     for (struct limit_node *node = sum->nodes; node < sum->nodes + sum->count; node++) {
         node_look(node, now_ns);
-        total_j += node->done_j + node_led_j(node, now_ns);
+        total_j += node_total_j(node, node_leader(node), now_ns);
     }
     return total_j;
 }
@@ -291,8 +274,8 @@ size_t limit_sum_known(const struct limit_sum *sum)
 {
     size_t known = 0;
 
-    for (const struct limit_node *node = sum->nodes; node < sum->nodes + sum->count; node++) {
-        known += node->leader != LIMIT_NO_STEP || node->done_j > 0;
+    for (size_t i = 0; i < sum->count; i++) {
+        known += sum->nodes[i].done_ns > 0;
     }
     return known;
 }

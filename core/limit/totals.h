@@ -47,29 +47,24 @@ struct limit_sum {
     size_t ended; /* nodes on which a step has ended */
 };
 
-#define LIMIT_NO_STEP SIZE_MAX
-
 /**
  * A node of a step or a job, or a step on a node. The steps of a job run one after the other and
- * beside each other, and each measures the whole node. So one leads, the others wait: when it ends,
- * or falls silent while another one is heard, the next one goes on from there, and no moment of a
- * node counts twice.
+ * beside each other, and each measures the whole node. So one leads; when it ends, or falls silent
+ * while another one is heard, that one goes on from there, and no moment of a node counts twice.
  */
 struct limit_node {
     char *name;
     bool silent; /* it has sent nothing for `silent_ns` */
     /* of a step: */
     struct limit_report latest;
-    double before_j;   /* energy of earlier runs [J] */
     double power_w;    /* between the latest two readings [W]; NaN: not known */
-    uint64_t heard_ns; /* when the latest report came */
+    uint64_t begun_ns; /* its run */
+    uint64_t heard_ns; /* when the latest report came; 0: none has */
     bool ended;
     /* of a node: */
     struct limit_sum steps;
-    size_t leader;    /* of them; LIMIT_NO_STEP: no step has a known energy */
-    double base_j;    /* what the leader had measured when it began to lead [J] */
-    double done_j;    /* energy of those that led before [J] */
-    uint64_t done_ns; /* until when that is */
+    double done_j;    /* energy that those that led have reported [J] */
+    uint64_t done_ns; /* until when that is; 0: none is known */
 };
 
 /**
