@@ -293,7 +293,7 @@ static void limits_launch(const struct job_launch *launch, const void *context)
 {
     (void)context;
     shell_plug(STDERR_FILENO);
-    shell_become(launch->text, launch->variables);
+    shell_become(launch->text);
 }
 
 /* Call it before there are threads. @return -1: continue; otherwise the exit status. */

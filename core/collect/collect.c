@@ -235,16 +235,12 @@ static void limits_settle(void)
     close(APAPI_LISTEN_FD);
 }
 
-/* Slurm's commands know what the collector says; a command of the user has srun's environment. */
+/* A command of the user has srun's environment. */
 static void limits_launch(const struct job_launch *launch, const void *context)
 {
-    static char path[] = "PATH=/usr/local/bin:/usr/bin:/bin", lang[] = "LANG=C";
-    static char *environment[] = {path, lang, NULL};
-
     (void)context;
-    environ = launch->output >= 0 ? environment : environ;
     shell_plug(launch->output);
-    shell_become(launch->text, launch->variables);
+    shell_become(launch->text);
 }
 
 /* --- beginning -------------------------------------------------------------------------------- */

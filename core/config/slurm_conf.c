@@ -22,6 +22,9 @@
 #define BLANKS " \t\r\n"
 #define LINE_MAX_BYTES (1 << 20) /* with all that it goes on with */
 
+/* Receives a line without its comment; one that goes on behind a backslash in one piece. */
+typedef void (*slurm_conf_line_f)(char *line, void *context);
+
 struct reader {
     const char *main; /* slurm.conf: its folder is that of relative names */
     slurm_conf_line_f visit;
@@ -43,7 +46,11 @@ static FILE *open_text(const char *path)
     return file;
 }
 
-char *slurm_conf_find(char *line, const char *key)
+/*
+ * The value behind `key` and '=', wherever a word of the line begins.
+ * @return in the line, up to its end; NULL: it has none.
+ */
+static char *slurm_conf_find(char *line, const char *key)
 {
     size_t length = strlen(key);
 
@@ -160,51 +167,52 @@ static void slurm_conf_read_file(const struct reader *reader, const char *path, 
     }
 }
 
-void slurm_conf_each(const char *path, slurm_conf_line_f visit, void *context)
+/* Visit each line, and those of what that includes, in the order in which Slurm reads them. */
+static void slurm_conf_each(const char *path, slurm_conf_line_f visit, void *context)
 {
-    const struct reader reader = {path, visit, context};
-
-    slurm_conf_read_file(&reader, path, 0);
+    slurm_conf_read_file(&(struct reader){path, visit, context}, path, 0);
 }
 
-/* --- the cluster's name --------------------------------------------------------------------- */
+/* --- values ---------------------------------------------------------------------------------- */
 
-struct cluster_search {
-    char *name;
+struct value_search {
+    const char *key;
+    char *value;
     size_t size;
 };
 
 /* Slurm counts the last one. */
-static void cluster_search(char *line, void *context)
+static void value_search(char *line, void *context)
 {
-    const char *value = slurm_conf_find(line, "ClusterName");
-    struct cluster_search *search = context;
+    struct value_search *search = context;
+    const char *value = slurm_conf_find(line, search->key);
     size_t length;
 
-    if (!value) {
-        return;
+    if (value) {
+        length = *value == '"' ? strcspn(++value, "\"\r\n") : (size_t)slurm_conf_length(value);
+        snprintf(search->value, search->size, "%.*s", length < search->size ? (int)length : 0,
+                 value);
     }
-    length = *value == '"' ? strcspn(++value, "\"\r\n") : (size_t)slurm_conf_length(value);
-    length = length < search->size ? length : 0;
-    for (size_t i = 0; i < length; i++) {
-        search->name[i] = (char)tolower((unsigned char)value[i]);
-    }
-    search->name[length] = '\0';
+}
+
+void config_slurm_value(const char *path, const char *key, char *value, size_t size)
+{
+    struct value_search search = {key, value, size};
+
+    value[0] = '\0';
+    slurm_conf_each(path, value_search, &search);
 }
 
 int config_cluster(const char *path, char *name, size_t size)
 {
-    static const char *const usual[] = {"/etc/slurm/slurm.conf", "/run/slurm/conf/slurm.conf"};
-    struct cluster_search search = {name, size};
-
-    name[0] = '\0';
-    if (path && *path) {
-        slurm_conf_each(path, cluster_search, &search);
+    config_slurm_value(path && *path ? path : "/etc/slurm/slurm.conf", "ClusterName", name, size);
+    if (!(path && *path) && !*name) {
+        config_slurm_value("/run/slurm/conf/slurm.conf", "ClusterName", name, size);
     }
-    for (size_t i = 0; !(path && *path) && !name[0] && i < COUNT_OF(usual); i++) {
-        slurm_conf_each(usual[i], cluster_search, &search);
+    for (char *at = name; *at; at++) {
+        *at = (char)tolower((unsigned char)*at);
     }
-    return name[0] ? 0 : -1;
+    return *name ? 0 : -1;
 }
 
 /* --- cores of a node ------------------------------------------------------------------------ */

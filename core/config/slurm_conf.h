@@ -4,25 +4,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Receives a line without its comment; one that goes on behind a backslash in one piece. */
-typedef void (*slurm_conf_line_f)(char *line, void *context);
-
 /**
- * Visit each line of slurm.conf and of what that includes, in the order in which Slurm reads them.
- * A file that cannot be read has none. Never blocks on a FIFO or a device.
- * @param path  of slurm.conf
+ * Read a value from slurm.conf and the files that it includes: the last one of this key. Never
+ * blocks on a FIFO or a device.
+ * @param value  "": it has none, or one that does not fit
  */
-void slurm_conf_each(const char *path, slurm_conf_line_f visit, void *context);
+void config_slurm_value(const char *path, const char *key, char *value, size_t size);
 
 /**
- * The value behind `key` and '=', wherever a word of the line begins.
- * @return in the line, up to its end; NULL: it has none.
- */
-char *slurm_conf_find(char *line, const char *key);
-
-/**
- * Read the name of the cluster, in lower case as in Slurm, from slurm.conf and the files that it
- * includes. Never blocks on a FIFO or a device.
+ * Read the name of the cluster, in lower case as in Slurm, in the same way.
  * @param path  of slurm.conf; NULL or "": where it usually is, on a node of a configless site, too
  * @return 0; -1: it has no name, or one that does not fit, and `name` is "".
  */

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/units.h"
@@ -25,9 +26,9 @@
 #define LATE_NS (2 * NS_PER_S)            /* for scancel: then the first attempt has failed */
 #define END_LIMIT_NS UINT64_C(1000000000) /* for an actor that does not answer any more */
 #define GRACE_NS (NS_PER_S / 10)          /* at the end, for commands that have just been started */
-#define KILL_WAIT_MAX_S 3600
-#define KILL_WAIT_COMMAND /* prints KillWait of Slurm, "30 sec", or an empty line */               \
-    "; echo \"$(scontrol show config | sed -n 's/^KillWait *= *//p')\""
+#define KILL_WAIT                         /* of Slurm, "30 sec" */                                 \
+    "sleep \"$(scontrol show config | sed -n 's/^KillWait *= *\\([0-9]\\{1,4\\}\\).*/\\1/p' |"     \
+    " grep . || echo 30)\"; "
 #define JOBS_MAX 128 /* at a time */
 
 /** To the actor. */
@@ -51,7 +52,6 @@ struct order {
 /* --- a crossing in words ---------------------------------------------------------------------- */
 
 #define LINE_SIZE 512
-#define VARIABLES 7
 
 /* "apapi: n1: total >= 5kJ crossed at 12:31:07.125 with 5.000 kJ" and a newline. */
 static void crossed_line(const struct apapi_crossing *crossing, const char *node,
@@ -71,39 +71,12 @@ static void crossed_line(const struct apapi_crossing *crossing, const char *node
              units_part(crossing->count > 1, ", for the %" PRIu64 ". time", crossing->count).text);
 }
 
-/* Of a command, as for execve(). */
-struct crossed_variables {
-    char texts[VARIABLES][320];
-    char *list[VARIABLES + 1];
-};
-
-static void crossed_variables(const struct limit *limit, const struct apapi_crossing *crossing,
-                              const char *node, struct crossed_variables *variables)
-{
-    char value[32] = "", time[64], count[24];
-    const char *const texts[VARIABLES][2] = {
-        {"EVENT", limit->meter}, {"THRESHOLD", crossing->threshold},
-        {"VALUE", value},        {"UNIT", crossing->unit},
-        {"COUNT", count},        {"TIME", time},
-        {"NODE", node}};
-
-    if (!isnan(crossing->value)) {
-        snprintf(value, sizeof value, "%.9g", crossing->value);
-    }
-    snprintf(time, sizeof time, "%" PRId64 ".%09" PRId64, crossing->unix_ns / NS_PER_S,
-             crossing->unix_ns % NS_PER_S);
-    snprintf(count, sizeof count, "%" PRIu64, crossing->count);
-    for (size_t i = 0; i < VARIABLES; i++) {
-        snprintf(variables->texts[i], sizeof variables->texts[i], "APAPI_OVERFLOW_%s=%s",
-                 texts[i][0], texts[i][1]);
-        variables->list[i] = variables->texts[i];
-    }
-    variables->list[VARIABLES] = NULL;
-}
-
 /* --- what an actor starts --------------------------------------------------------------------- */
 
-enum job_kind { JOB_PRINT, JOB_EXEC, JOB_RUN, JOB_TERM /* has sent SIGTERM to a step */ };
+/* To print a line, of the user, and Slurm's, of which some end a step: by SIGTERM, then SIGKILL. */
+enum job_kind { JOB_PRINT, JOB_EXEC, JOB_RUN, JOB_TERM, JOB_KILL };
+
+static const char *const job_names[] = {"log: ", "exec: ", "", "", ""};
 
 /* A process that an actor has started and waits for. */
 struct job {
@@ -119,13 +92,11 @@ static struct {
     const struct limit_list *limits;
     int socket, children;
     struct processes processes;
-    char path[3 * PATH_MAX], conf[PATH_MAX + 16];
-    char *variables[3]; /* of Slurm's commands */
     struct job jobs[JOBS_MAX];
-    size_t running;      /* of them */
-    uint64_t kill_at_ns; /* SIGKILL follows SIGTERM then; 0: none was sent, or it has followed */
+    size_t running;           /* of them */
     struct order terminating; /* has sent SIGTERM to all */
-    bool terminated;          /* once is enough */
+    bool terminated;          /* that was to tasks: once is enough */
+    uint64_t kill_at_ns;      /* SIGKILL follows then; 0: none was sent, or it has followed */
     uint64_t end_at_ns;       /* 0: tasks may still run */
 } loop;
 
@@ -141,11 +112,8 @@ void shell_plug(int output)
     files_close_from(STDERR_FILENO + 1);
 }
 
-void shell_become(const char *command, char *const *variables)
+void shell_become(const char *command)
 {
-    for (; variables && *variables; variables++) {
-        putenv(*variables);
-    }
     execl("/bin/sh", "sh", "-c", command, (char *)NULL);
 }
 
@@ -160,7 +128,46 @@ static bool jobs_own(pid_t session)
     return false;
 }
 
-static _Noreturn void job_become(const struct job_launch *launch)
+/* Of a command at a limit. */
+static void job_set_variables(const struct order *order)
+{
+    const struct apapi_crossing *crossing = &order->crossing;
+    int64_t unix_ns = crossing->unix_ns;
+    const struct units_text value = units_part(!isnan(crossing->value), "%.9g", crossing->value);
+    const struct units_text count = units_part(true, "%" PRIu64, crossing->count);
+    const struct units_text time =
+        units_part(true, "%" PRId64 ".%09" PRId64, unix_ns / NS_PER_S, unix_ns % NS_PER_S);
+    const char *const variables[][2] = {
+        {"APAPI_OVERFLOW_EVENT", loop.limits->limits[order->answer.limit].meter},
+        {"APAPI_OVERFLOW_THRESHOLD", crossing->threshold},
+        {"APAPI_OVERFLOW_VALUE", value.text},
+        {"APAPI_OVERFLOW_UNIT", crossing->unit},
+        {"APAPI_OVERFLOW_COUNT", count.text},
+        {"APAPI_OVERFLOW_TIME", time.text},
+        {"APAPI_OVERFLOW_NODE", loop.config->node}};
+
+    for (size_t i = 0; i < COUNT_OF(variables); i++) {
+        setenv(variables[i][0], variables[i][1], 1);
+    }
+}
+
+/* Slurm's commands lie beside its daemons and srun, or in bin beside their sbin. */
+static void job_find_slurm(void)
+{
+    const char *bin = loop.config->slurm_bin, *conf = loop.config->slurm_conf;
+    char path[3 * PATH_MAX];
+
+    snprintf(path, sizeof path, "%s%s%s%s/usr/local/bin:/usr/bin:/bin", bin ? bin : "",
+             bin && *bin ? ":" : "", bin ? bin : "", bin && *bin ? "/../bin:" : "");
+    setenv("PATH", path, 1);
+    setenv("LANG", "C", 1);
+    if (conf && *conf) {
+        setenv("SLURM_CONF", conf, 1);
+    }
+}
+
+static _Noreturn void job_become(const struct job_launch *launch, const struct order *order,
+                                 enum job_kind kind)
 {
     const struct sigaction plain = {.sa_handler = SIG_DFL};
     sigset_t none;
@@ -171,49 +178,16 @@ static _Noreturn void job_become(const struct job_launch *launch)
     }
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
+    if (kind >= JOB_RUN || loop.config->bare) {
+        clearenv();
+    }
+    if (kind >= JOB_RUN) {
+        job_find_slurm();
+    } else {
+        job_set_variables(order);
+    }
     loop.config->launch(launch, loop.config->context);
     _exit(127);
-}
-
-/* @return 0; -1 with errno EEXIST: the limit has one of this kind that still runs; of fork(). */
-static int job_start(const struct job *wanted, struct job_launch *launch)
-{
-    int ends[2] = {-1, -1};
-    struct job *slot = NULL;
-    pid_t pid;
-
-    for (size_t i = 0; i < JOBS_MAX; i++) {
-        struct job *job = &loop.jobs[i];
-
-        if (job->pid == 0) {
-            slot = job;
-        } else if (job->answer.limit == wanted->answer.limit && job->kind == wanted->kind &&
-                   job->kind < JOB_RUN) {
-            errno = EEXIST;
-            return -1;
-        }
-    }
-    errno = EAGAIN;
-    if (!slot || (wanted->kind >= JOB_RUN && loop.config->captures && pipe2(ends, O_CLOEXEC))) {
-        return -1;
-    }
-    launch->output = ends[1];
-    pid = fork();
-    if (pid == 0) {
-        job_become(launch);
-    }
-    folder_close(ends[1]);
-    if (pid < 0) {
-        folder_close(ends[0]);
-        return -1;
-    }
-    fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    setpgid(pid, pid); /* it may not have begun its session yet when it has to be killed */
-    *slot = *wanted;
-    slot->pid = pid;
-    slot->output = ends[0];
-    loop.running++;
-    return 0;
 }
 
 /* --- answers ---------------------------------------------------------------------------------- */
@@ -239,11 +213,65 @@ static void answer_reached(struct order_answer answer, const char *name, size_t 
     }
 }
 
-/* SIGKILL follows SIGTERM to a step after KillWait of Slurm, "30 sec". */
-static void report_run(struct job *job, int status)
+/* --- jobs ------------------------------------------------------------------------------------- */
+
+/* A limit has one that prints and one command at a time. */
+static void job_start(const struct order *order, enum job_kind kind, const char *text)
+{
+    struct job job = {.pid = -1, .kind = kind, .answer = order->answer}, *slot = NULL;
+    struct job_launch launch = {
+        .tasks = &loop.processes, .prints = kind == JOB_PRINT, .text = text};
+    int ends[2] = {-1, -1};
+
+    job.answer.ran = kind >= JOB_RUN;
+    job.answer.status = 127;
+    for (struct job *other = loop.jobs; other < loop.jobs + JOBS_MAX; other++) {
+        if (other->pid == 0) {
+            slot = other;
+        } else if (other->kind == kind && kind < JOB_RUN &&
+                   other->answer.limit == order->answer.limit) {
+            send_answer(job.answer, "%snot again, as it still runs", job_names[kind]);
+            return;
+        }
+    }
+    errno = EAGAIN;
+    if (slot && (kind < JOB_RUN || !loop.config->captures || pipe2(ends, O_CLOEXEC) == 0)) {
+        launch.output = ends[1];
+        job.pid = fork();
+    }
+    if (job.pid == 0) {
+        job_become(&launch, order, kind);
+    }
+    folder_close(ends[1]);
+    if (job.pid < 0) {
+        send_answer(job.answer, "%sno process: %s", job_names[kind], strerror(errno));
+        folder_close(ends[0]);
+        return;
+    }
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    setpgid(job.pid, job.pid); /* it may not have begun its session yet when it has to be killed */
+    job.output = ends[0];
+    *slot = job;
+    loop.running++;
+}
+
+/* The controller may be away: it is tried ten times, every 2 s. */
+static void job_cancel(const struct order *order, enum job_kind kind, const char *options,
+                       const char *whom)
+{
+    char command[2 * LIMIT_COMMAND_SIZE];
+
+    snprintf(command, sizeof command,
+             "%si=0; until out=$(scancel --quiet%s%s 2>&1); do i=$((i + 1)); "
+             "[ $i -lt 10 ] || { echo \"$out\"; exit 1; }; sleep 2; done",
+             kind == JOB_KILL ? KILL_WAIT : "", options, whom);
+    job_start(order, kind, command);
+}
+
+/* Those of Slurm. SIGKILL follows SIGTERM to a step. */
+static void job_report_run(struct job *job, int status)
 {
     char text[sizeof job->answer.text] = "";
-    unsigned long seconds;
 
     if (job->output >= 0 && read(job->output, text, sizeof text - 1) < 0) {
         text[0] = '\0';
@@ -251,25 +279,23 @@ static void report_run(struct job *job, int status)
     job->answer.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     send_answer(job->answer, "%s", text);
     if (job->kind == JOB_TERM && job->answer.status == 0) {
-        seconds = strtoul(text, NULL, 10);
-        seconds = seconds > 0 && seconds <= KILL_WAIT_MAX_S ? seconds : KILL_WAIT_S;
-        loop.kill_at_ns = clock_monotonic_ns() + seconds * NS_PER_S;
+        job_cancel(&loop.terminating, JOB_KILL, " --signal=KILL", loop.terminating.reach.steps);
     }
 }
 
 /* A line that was printed is nothing to report, and what was killed at the end has a reason. */
-static void report_end(struct job *job, int status, bool killed)
+static void job_report(struct job *job, int status, bool killed)
 {
-    const char *name = job->kind == JOB_PRINT ? "log" : "exec";
+    const char *name = job_names[job->kind];
 
     if (job->kind >= JOB_RUN) {
         if (!killed) {
-            report_run(job, status);
+            job_report_run(job, status);
         }
     } else if (killed) {
-        send_answer(job->answer, "%s: ended with the program", name);
+        send_answer(job->answer, "%sended with the program", name);
     } else if (WIFSIGNALED(status)) {
-        send_answer(job->answer, "%s: ended by signal %d", name, WTERMSIG(status));
+        send_answer(job->answer, "%sended by signal %d", name, WTERMSIG(status));
     } else if (job->kind == JOB_EXEC) {
         send_answer(job->answer, "exec: exit status %d", WEXITSTATUS(status));
     } else if (WEXITSTATUS(status) != 0) {
@@ -280,50 +306,31 @@ static void report_end(struct job *job, int status, bool killed)
     }
 }
 
-static void reap(bool killed)
+/*
+ * Take those that have ended; at the end kill all, with what they have started: the number of a
+ * leader that has not been reaped is no other group's.
+ */
+static void reap(bool at_end)
 {
     int status;
 
     for (size_t i = 0; i < JOBS_MAX; i++) {
-        struct job *job = &loop.jobs[i];
+        struct job job = loop.jobs[i];
 
-        if (job->pid && waitpid(job->pid, &status, WNOHANG) == job->pid) {
-            job->pid = 0;
+        if (job.pid && at_end) {
+            kill(-job.pid, SIGKILL);
+            kill(job.pid, SIGKILL);
+        }
+        if (job.pid && waitpid(job.pid, &status, at_end ? 0 : WNOHANG) == job.pid) {
+            loop.jobs[i].pid = 0;
             loop.running--;
-            report_end(job, status, killed && WIFSIGNALED(status));
-            folder_close(job->output);
+            job_report(&job, status, at_end && WIFSIGNALED(status));
+            folder_close(job.output);
         }
     }
 }
 
 /* --- acting ----------------------------------------------------------------------------------- */
-
-static void act_start(const struct order *order, enum job_kind kind, const char *text)
-{
-    struct job job = {.kind = kind, .answer = order->answer};
-    const char *name = kind == JOB_PRINT ? "log: " : kind == JOB_EXEC ? "exec: " : "";
-    struct crossed_variables variables;
-    struct job_launch launch = {.tasks = &loop.processes,
-                                .prints = kind == JOB_PRINT,
-                                .text = text,
-                                .variables = loop.variables};
-
-    job.answer.ran = kind >= JOB_RUN;
-    if (kind < JOB_RUN) {
-        crossed_variables(&loop.limits->limits[order->answer.limit], &order->crossing,
-                          loop.config->node, &variables);
-        launch.variables = variables.list;
-    }
-    if (job_start(&job, &launch) == 0) {
-        return;
-    }
-    job.answer.status = 127;
-    if (errno == EEXIST) {
-        send_answer(job.answer, "%snot again, as it still runs", name);
-    } else {
-        send_answer(job.answer, "%sno process: %s", name, strerror(errno));
-    }
-}
 
 static void act_log(const struct order *order)
 {
@@ -331,23 +338,10 @@ static void act_log(const struct order *order)
 
     crossed_line(&order->crossing, loop.config->node, loop.config->said_by, line);
     if (loop.config->line_fd < 0) {
-        act_start(order, JOB_PRINT, line);
+        job_start(order, JOB_PRINT, line);
     } else if (write_all(loop.config->line_fd, line, strlen(line))) {
         send_answer(order->answer, "log: %s", strerror(errno));
     }
-}
-
-/* The controller may be away: it is tried ten times, every 2 s. */
-static void act_cancel(const struct order *order, enum job_kind kind, const char *options,
-                       const char *whom)
-{
-    char command[2 * LIMIT_COMMAND_SIZE];
-
-    snprintf(command, sizeof command,
-             "i=0; until out=$(scancel --quiet%s%s 2>&1); do i=$((i + 1)); "
-             "[ $i -lt 10 ] || { echo \"$out\"; exit 1; }; sleep 2; done%s",
-             options, whom, kind == JOB_TERM ? KILL_WAIT_COMMAND : "");
-    act_start(order, kind, command);
 }
 
 /* Signals go to all that the limit is for. SIGTERM ends a job; of a step SIGKILL has to follow. */
@@ -359,13 +353,13 @@ static void act_on_steps(const struct order *order)
     if (order->actions & LIMIT_SIGNAL) {
         snprintf(options, sizeof options, "%s --signal=%s", order->reach.script ? " --full" : "",
                  limit_signal_name(order->signal));
-        act_cancel(order, JOB_RUN, options, order->whole_job ? job : order->reach.steps);
+        job_cancel(order, JOB_RUN, options, order->whole_job ? job : order->reach.steps);
     }
     if ((order->actions & LIMIT_TERM) && order->whole_job) {
-        act_cancel(order, JOB_RUN, "", job);
+        job_cancel(order, JOB_RUN, "", job);
     } else if (order->actions & LIMIT_TERM) {
         loop.terminating = *order;
-        act_cancel(order, JOB_TERM, " --signal=TERM", order->reach.steps);
+        job_cancel(order, JOB_TERM, " --signal=TERM", order->reach.steps);
     }
 }
 
@@ -401,7 +395,7 @@ static void act(const struct order *order)
         act_on_tasks(order, limit->whole_step);
     }
     if (order->actions & LIMIT_EXEC) {
-        act_start(order, JOB_EXEC, limit->command);
+        job_start(order, JOB_EXEC, limit->command);
     }
     if (loop.config->said_by && ((order->actions & LIMIT_LOG) || limit->budget)) {
         act_log(order);
@@ -426,22 +420,9 @@ static void obey(void)
         loop.terminated = false;
         loop.kill_at_ns = 0;
     } else if (order.kind == ORDER_RUN) {
-        act_start(&order, JOB_RUN, order.reach.steps);
+        job_start(&order, JOB_RUN, order.reach.steps);
     } else {
         act(&order);
-    }
-}
-
-/* SIGTERM was not enough. */
-static void act_kill(void)
-{
-    const struct order *order = &loop.terminating;
-    size_t reached;
-
-    if (order->reach.job) {
-        act_cancel(order, JOB_RUN, " --signal=KILL", order->reach.steps);
-    } else if ((reached = processes_signal_all(&loop.processes, SIGKILL, jobs_own)) > 0) {
-        answer_reached(order->answer, "KILL", reached);
     }
 }
 
@@ -452,6 +433,7 @@ static void wait_and_work(void)
     struct pollfd watched[] = {{.fd = loop.end_at_ns ? -1 : loop.socket, .events = POLLIN},
                                {.fd = loop.children, .events = POLLIN}};
     struct signalfd_siginfo info;
+    size_t reached;
     uint64_t due_ns = loop.end_at_ns ? loop.end_at_ns : loop.kill_at_ns;
     int ready = poll(watched, 2, due_ns ? clock_left_ms(due_ns) : -1);
 
@@ -462,47 +444,12 @@ static void wait_and_work(void)
         read(loop.children, &info, sizeof info) == (ssize_t)sizeof info) {
         reap(false);
     }
-    if (loop.kill_at_ns && clock_monotonic_ns() >= loop.kill_at_ns) {
+    if (loop.kill_at_ns && clock_monotonic_ns() >= loop.kill_at_ns) { /* SIGTERM was not enough */
         loop.kill_at_ns = 0;
-        act_kill();
-    }
-}
-
-/* Leaders that have not been reaped: no other group can have their numbers. */
-static void finish(void)
-{
-    for (size_t i = 0; i < JOBS_MAX; i++) {
-        if (loop.jobs[i].pid) {
-            kill(-loop.jobs[i].pid, SIGKILL);
-            kill(loop.jobs[i].pid, SIGKILL);
+        reached = processes_signal_all(&loop.processes, SIGKILL, jobs_own);
+        if (reached > 0) {
+            answer_reached(loop.terminating.answer, "KILL", reached);
         }
-    }
-    while (loop.running > 0) {
-        struct pollfd ended = {.fd = loop.children, .events = POLLIN};
-        struct signalfd_siginfo info;
-
-        reap(true);
-        if (loop.running > 0 && poll(&ended, 1, 100) > 0 &&
-            read(loop.children, &info, sizeof info) < 0) {
-            break;
-        }
-    }
-    processes_clear(&loop.processes);
-}
-
-/* Slurm's commands lie beside its daemons and srun, or in bin beside their sbin. */
-static void find_slurm(const struct actor_config *config)
-{
-    size_t count = 0;
-
-    if (config->slurm_bin && *config->slurm_bin) {
-        snprintf(loop.path, sizeof loop.path, "PATH=%s:%s/../bin:/usr/local/bin:/usr/bin:/bin",
-                 config->slurm_bin, config->slurm_bin);
-        loop.variables[count++] = loop.path;
-    }
-    if (config->slurm_conf && *config->slurm_conf) {
-        snprintf(loop.conf, sizeof loop.conf, "SLURM_CONF=%s", config->slurm_conf);
-        loop.variables[count++] = loop.conf;
     }
 }
 
@@ -519,7 +466,6 @@ static _Noreturn void actor_loop(int socket, const struct actor_config *config,
     sigprocmask(SIG_SETMASK, &all, NULL);
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
-    find_slurm(config);
     loop.config = config;
     loop.limits = limits;
     loop.socket = socket;
@@ -529,7 +475,7 @@ static _Noreturn void actor_loop(int socket, const struct actor_config *config,
     while (loop.end_at_ns == 0 || (loop.running > 0 && clock_monotonic_ns() < loop.end_at_ns)) {
         wait_and_work();
     }
-    finish();
+    reap(true);
     _exit(0);
 }
 
@@ -631,28 +577,46 @@ bool crossings_hear(struct crossings *crossings, struct order_answer *answer)
 
 /* --- crossings -------------------------------------------------------------------------------- */
 
-/*
- * Note a crossing without `threshold`, and perhaps without `action`. Where there is no actor, or
- * only a mark to set, nothing needs to be done.
- */
-static int crossings_cross(struct crossings *crossings, const struct limit *limit,
-                           struct apapi_crossing *crossing, const struct reach *reach)
+/* @return what becomes of it; where there is only a mark to set, nothing has to be done. */
+static int crossings_act(struct crossings *crossings, const struct order *order)
 {
+    struct order_answer answer = order->answer;
+    int code;
+
+    if (crossings->fd < 0 || !(order->actions & ~(unsigned)LIMIT_STAMP) ||
+        crossings_order(crossings, order) == 0) {
+        return 0;
+    }
+    code = errno;
+    snprintf(answer.text, sizeof answer.text, "nothing was done: %s",
+             code == EAGAIN ? "too many crossings at once" : strerror(code));
+    crossings_note(crossings, &answer);
+    errno = code;
+    return -1;
+}
+
+/* @param reach  NULL: of a node, or too late for signals */
+static int crossings_cross(struct crossings *crossings, const struct limit *limit,
+                           struct apapi_crossing crossing, const struct reach *reach)
+{
+    bool signals = *limit_first_signal(limit);
     struct order order = {.kind = ORDER_CROSSED,
                           .answer.limit = (size_t)(limit - crossings->limits.limits),
                           .actions = limit->actions,
                           .signal = limit->signal,
                           .whole_job = limit->whole_job,
                           .reach = reach ? *reach : (struct reach){.job = 0}};
-    struct crossings_kept kept = {
-        .asked_ns = reach && *limit_first_signal(limit) ? clock_monotonic_ns() : 0};
-    int code;
+    struct crossings_kept kept = {.asked_ns = reach && signals ? clock_monotonic_ns() : 0};
 
-    snprintf(crossing->threshold, sizeof crossing->threshold, "%s", limit->text);
-    if (!*crossing->action) {
-        limit_actions_text(limit, crossing->action, sizeof crossing->action);
+    crossing.unix_ns += crossings->unix_offset_ns;
+    crossing.count = limit->count;
+    snprintf(crossing.threshold, sizeof crossing.threshold, "%s", limit->text);
+    if (signals && !reach && limit->scope != LIMIT_NODE) {
+        strcpy(crossing.action, "log");
+    } else {
+        limit_actions_text(limit, crossing.action, sizeof crossing.action);
     }
-    kept.crossing = order.crossing = *crossing;
+    kept.crossing = order.crossing = crossing;
     pthread_mutex_lock(&crossings->mutex);
     kept.number = order.answer.number = crossings->total++;
     if (crossings->count == APAPI_CROSSINGS_MAX) { /* the first half stays, then come the latest */
@@ -661,66 +625,33 @@ static int crossings_cross(struct crossings *crossings, const struct limit *limi
     }
     crossings->kept[crossings->count++] = kept;
     pthread_mutex_unlock(&crossings->mutex);
-    if (crossings->fd < 0 || !(limit->actions & ~(unsigned)LIMIT_STAMP) ||
-        crossings_order(crossings, &order) == 0) {
-        return 0;
-    }
-    code = errno;
-    snprintf(order.answer.text, sizeof order.answer.text, "nothing was done: %s",
-             code == EAGAIN ? "too many crossings at once" : strerror(code));
-    crossings_note(crossings, &order.answer);
-    errno = code;
-    return -1;
+    return crossings_act(crossings, &order);
 }
 
 int crossings_cross_sum(struct crossings *crossings, const struct limit *limit,
                         const struct reach *reach)
 {
     const struct limit_crossing *crossed = &limit->state.crossing;
-    struct apapi_crossing crossing = {.unix_ns =
-                                          (int64_t)crossed->time_ns + crossings->unix_offset_ns,
-                                      .value = crossed->value,
-                                      .unit = "J",
-                                      .count = limit->count};
+    const struct apapi_crossing crossing = {
+        .unix_ns = (int64_t)crossed->time_ns, .value = crossed->value, .unit = "J"};
 
-    if (!reach && *limit_first_signal(limit)) {
-        strcpy(crossing.action, "log");
-    }
-    return crossings_cross(crossings, limit, &crossing, reach);
+    return crossings_cross(crossings, limit, crossing, reach);
 }
 
 static void crossings_handle(const struct apapi_overflow_crossing *crossed, void *context)
 {
     struct limit *limit = context;
-    struct crossings *crossings = limit->owner;
-    struct apapi_crossing crossing = {.unix_ns =
-                                          (int64_t)crossed->time_ns + crossings->unix_offset_ns,
-                                      .value = crossed->value,
-                                      .count = limit->count += crossed->count};
+    struct apapi_crossing crossing = {.unix_ns = (int64_t)crossed->time_ns,
+                                      .value = crossed->value};
 
-    snprintf(crossing.unit, sizeof crossing.unit, "%s",
-             crossed->unit ? crossed->unit : limit_unit_name(limit));
-    crossings_cross(crossings, limit, &crossing, NULL);
+    limit->count += crossed->count;
+    snprintf(crossing.unit, sizeof crossing.unit, "%s", crossed->unit);
+    crossings_cross(limit->owner, limit, crossing, NULL);
 }
 
 /* --- in a session ----------------------------------------------------------------------------- */
 
-/* Mark the place. The quantity is there already, so its name before the reason is left out. */
-static int crossings_refuse(const struct limit *limit, int code, const char *reason,
-                            struct apapi_error *err)
-{
-    size_t length = strlen(limit->meter);
-
-    if (strncmp(reason, limit->meter, length) == 0 && reason[length] == ':') {
-        reason += length + 1 + strspn(reason + length + 1, " ");
-    }
-    return limit_refuse(limit,
-                        code == ERANGE || code == EINVAL ? LIMIT_AMOUNT
-                        : code == EDOM                   ? LIMIT_UNIT
-                                                         : LIMIT_METER,
-                        code, reason, err);
-}
-
+/* If it never can be set, mark the place: the name before the reason is there already. */
 static int crossings_set_one(struct limit *limit, struct apapi_session *session,
                              struct apapi_error *err)
 {
@@ -735,9 +666,15 @@ static int crossings_set_one(struct limit *limit, struct apapi_session *session,
                                             .unit = *unit ? unit : NULL};
     struct apapi_error inner = {""};
     int code = apapi_overflow_add(session, &overflow, &inner) < 0 ? errno : 0;
+    const char *colon = strstr(inner.text, ": ");
+    enum limit_part part = code == ERANGE || code == EINVAL ? LIMIT_AMOUNT
+                           : code == EDOM                   ? LIMIT_UNIT
+                                                            : LIMIT_METER;
 
     limit->waits = code == EAGAIN;
-    return code == 0 || limit->waits ? 0 : crossings_refuse(limit, code, inner.text, err);
+    return code == 0 || limit->waits
+               ? 0
+               : limit_refuse(limit, part, code, colon ? colon + 2 : inner.text, err);
 }
 
 int crossings_set(struct crossings *crossings, struct apapi_session *session,

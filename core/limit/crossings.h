@@ -27,11 +27,13 @@ struct job_launch {
     const struct processes *tasks; /* beside one of which it runs */
     bool prints; /* `text` is a line for the standard error of the task; else a command */
     const char *text;
-    char *const *variables; /* "APAPI_OVERFLOW_COUNT=1", ends with a NULL */
-    int output;             /* of Slurm's command; -1: no output is kept */
+    int output; /* of Slurm's command; -1: no output is kept */
 };
 
-/** Become it. Runs in the new process, which leads a session and a group. Returns on failure. */
+/**
+ * Become it. Runs in the new process, which leads a session and a group, and whose environment has
+ * APAPI_OVERFLOW_COUNT and so on, or is what Slurm's commands need. Returns on failure.
+ */
 typedef void (*job_launch_f)(const struct job_launch *launch, const void *context);
 
 /**
@@ -40,11 +42,8 @@ typedef void (*job_launch_f)(const struct job_launch *launch, const void *contex
  */
 void shell_plug(int output);
 
-/**
- * Become `/bin/sh -c COMMAND`. Returns on failure.
- * @param variables  added to the environment, as for execve(); must stay valid
- */
-void shell_become(const char *command, char *const *variables);
+/** Become `/bin/sh -c COMMAND`. Returns on failure. */
+void shell_become(const char *command);
 
 /* --- crossings -------------------------------------------------------------------------------- */
 
@@ -58,6 +57,7 @@ struct actor_config {
     uid_t uid;             /* real user of the processes that may get signals */
     pid_t parent;          /* of the tasks */
     bool grouped;          /* as struct processes has it */
+    bool bare;             /* commands have nothing of this environment */
     bool captures;         /* answers have the output of Slurm's commands */
     uint64_t kill_wait_ns; /* between SIGTERM and SIGKILL of the action term [ns] */
     uint64_t grace_ns;     /* at the end, for commands that still run [ns]; 0: 0.1 s */

@@ -273,7 +273,7 @@ void beside_become(const struct process *task, const struct job_launch *launch,
     snprintf(pid, sizeof pid, "%d", (int)task->pid);
     snprintf(started, sizeof started, "%" PRIu64, task->started);
     if (text && beside_set_limits(limits) == 0) {
-        execve("/proc/self/exe", words, launch->variables);
+        execve("/proc/self/exe", words, environ);
     }
     free(text);
 }
@@ -347,7 +347,10 @@ static int beside_execute(const struct process *task, const char *command)
     if (environment && !process_lives(task)) { /* it was not the task's */
         return JOB_NOT_DONE;
     }
-    shell_become(command, variables);
+    for (; *variables; variables++) {
+        putenv(*variables);
+    }
+    shell_become(command);
     return 127;
 }
 

@@ -57,22 +57,13 @@ static void limits_launch(const struct job_launch *launch, const void *context)
     }
 }
 
-static void limits_read_wait(char *line, void *context)
-{
-    const char *value = slurm_conf_find(line, "KillWait");
-
-    if (value) {
-        *(unsigned long *)context = strtoul(value, NULL, 10);
-    }
-}
-
 static uint64_t limits_kill_wait_ns(const struct step *step)
 {
-    unsigned long seconds = KILL_WAIT_S;
+    char text[16];
+    unsigned long seconds;
 
-    if (*step->slurm_conf) {
-        slurm_conf_each(step->slurm_conf, limits_read_wait, &seconds);
-    }
+    config_slurm_value(step->slurm_conf, "KillWait", text, sizeof text);
+    seconds = *text ? strtoul(text, NULL, 10) : KILL_WAIT_S;
     return seconds < UINT32_MAX ? seconds * NS_PER_S : KILL_WAIT_S * NS_PER_S;
 }
 
@@ -124,22 +115,6 @@ static void limits_look_at_job(struct limits *limits, const struct apapi_measure
     }
 }
 
-static void limits_work_for_job(struct limits *limits, struct apapi_session *session)
-{
-    struct apapi_measurement measurement;
-    uint64_t now_ns = deadline_now();
-
-    if (!limits->of_job || now_ns < limits->due_ns) {
-        return;
-    }
-    limits->due_ns = now_ns + limits->period_ns;
-    if (apapi_session_snapshot(session, &measurement, NULL)) {
-        measurement = (struct apapi_measurement){.elapsed_ns = 0}; /* it has not begun */
-    }
-    limits_look_at_job(limits, &measurement, false);
-    apapi_measurement_clear(&measurement);
-}
-
 /* Lines of "NODE REPORT". */
 static void limits_take(void *context, const char *step, const char *lines)
 {
@@ -180,6 +155,7 @@ static int limits_start(struct limits *limits, const struct step *step, struct a
                                         .uid = step->id.uid,
                                         .parent = limits_slurmstepd(),
                                         .grouped = true,
+                                        .bare = true,
                                         .kill_wait_ns = limits_kill_wait_ns(step),
                                         .settle = process_settle_actor,
                                         .launch = limits_launch,
@@ -240,10 +216,11 @@ void limits_begin(struct limits *limits, struct apapi_live_page *page,
         limits->collector.totals_ms == 0) {
         return;
     }
+    limits->sends = true;
     limits->page = page;
     limits->run = deadline_now();
-    limits->pause_ns = limit_period_ns(limits->collector.totals_ms * DEADLINE_MS, nodes);
-    limits->send_ns = limits->run + limits->pause_ns;
+    limits->period_ns = limit_period_ns(limits->collector.totals_ms * DEADLINE_MS, nodes);
+    limits->due_ns = limits->run + limits->period_ns;
     snprintf(limits->address, sizeof limits->address, "%s", address);
 }
 
@@ -284,34 +261,12 @@ static void totals_send_soon(void *context)
 /* The collector belongs to the user: what cannot be true is not shown. */
 static void totals_show(const struct limits *limits)
 {
-    const size_t word = sizeof(APAPI_ANSWER_BUDGET) - 1;
-    struct real_number budget, used;
+    double budget_j, used_j;
 
-    if (limits->page && strncmp(limits->answer, APAPI_ANSWER_BUDGET, word) == 0 &&
-        real_number_parse(limits->answer + word, &budget) == 0 && *budget.rest == ' ' &&
-        real_number_parse(budget.rest + 1, &used) == 0 && *used.rest == '\n' &&
-        isfinite(budget.value) && budget.value > 0 && isfinite(used.value) && used.value >= 0) {
-        live_page_set_budget(limits->page, budget.value, used.value);
-    }
-}
-
-static void totals_work(struct limits *limits, struct apapi_session *session)
-{
-    struct apapi_measurement measurement;
-    uint64_t now_ns = deadline_now();
-
-    if (limits->pause_ns == 0 || now_ns < limits->send_ns) {
-        return;
-    }
-    limits->send_ns = now_ns + limits->pause_ns;
-    if (!task_wait(&limits->sending, 0)) {
-        return;
-    }
-    totals_show(limits);
-    if (apapi_session_snapshot(session, &measurement, NULL) == 0) {
-        totals_write(limits, &measurement, false);
-        apapi_measurement_clear(&measurement);
-        task_start(&limits->sending, totals_send_soon, limits);
+    if (limits->page &&
+        sscanf(limits->answer, APAPI_ANSWER_BUDGET "%lf %lf", &budget_j, &used_j) == 2 &&
+        isfinite(budget_j) && budget_j > 0 && isfinite(used_j) && used_j >= 0) {
+        live_page_set_budget(limits->page, budget_j, used_j);
     }
 }
 
@@ -321,7 +276,7 @@ static void totals_end(struct limits *limits, struct apapi_record *record)
     uint64_t deadline_ns = deadline_now() + LAST_LIMIT_NS;
     const struct apapi_identity *id = &limits->step->id;
 
-    if (limits->pause_ns > 0 && id->node_index == 0 &&
+    if (limits->sends && id->node_index == 0 &&
         (id->het_offset == 0 || id->het_offset == APAPI_UNKNOWN) &&
         task_wait(&limits->sending, deadline_ns)) {
         totals_write(limits, &record->measurement, true);
@@ -334,18 +289,34 @@ static void totals_end(struct limits *limits, struct apapi_record *record)
 
 int limits_patience_ms(const struct limits *limits)
 {
-    int job_ms = limits->of_job ? clock_left_ms(limits->due_ns) : -1;
-    int total_ms = limits->pause_ns ? clock_left_ms(limits->send_ns) : -1;
-
-    return clock_sooner_ms(clock_sooner_ms(job_ms, total_ms),
+    return clock_sooner_ms(limits->of_job || limits->sends ? clock_left_ms(limits->due_ns) : -1,
                            crossings_waiting(&limits->crossings) ? PAUSE_MS : -1);
 }
 
 void limits_work(struct limits *limits, struct apapi_session *session)
 {
-    totals_work(limits, session);
-    limits_work_for_job(limits, session);
+    struct apapi_measurement measurement;
+    uint64_t now_ns = deadline_now();
+    bool begun;
+
     limits_set(limits, session);
+    if (!(limits->of_job || limits->sends) || now_ns < limits->due_ns) {
+        return;
+    }
+    limits->due_ns = now_ns + limits->period_ns;
+    begun = apapi_session_snapshot(session, &measurement, NULL) == 0;
+    if (!begun) {
+        measurement = (struct apapi_measurement){.elapsed_ns = 0};
+    }
+    if (limits->of_job) {
+        limits_look_at_job(limits, &measurement, false);
+    }
+    if (limits->sends && begun && task_wait(&limits->sending, 0)) {
+        totals_show(limits);
+        totals_write(limits, &measurement, false);
+        task_start(&limits->sending, totals_send_soon, limits);
+    }
+    apapi_measurement_clear(&measurement);
 }
 
 /* A short step ends before a slow component is open. */

@@ -24,19 +24,18 @@ struct limits {
     struct crossings crossings;
     struct user user;
     struct apapi_error trouble; /* what the user should know; "": nothing */
+    uint64_t period_ns;         /* between two looks at the energy [ns] */
+    uint64_t due_ns;            /* when the next one is due */
     /* of a job: */
     bool of_job;               /* limits of it are watched */
     const struct parts *parts; /* borrowed; NULL: no srun is heard */
-    uint64_t period_ns;        /* between two looks at its energy [ns] */
-    uint64_t due_ns;           /* when the next one is due */
     struct limit_sum sum;
     /* for the collector: */
+    bool sends;
     struct apapi_live_page *page; /* shows the budget and what of it was used; NULL: none */
     struct report_collector collector;
     char address[64];
-    uint64_t pause_ns; /* between two totals [ns]; 0: no one wants them */
-    uint64_t send_ns;  /* when the next one is due */
-    uint64_t run;      /* tells this measurement from others of the node */
+    uint64_t run; /* tells this measurement from others of the node */
     struct task sending;
     char payload[LIMIT_REPORT_SIZE], answer[32768]; /* used by `sending` while it runs */
 };

@@ -15,7 +15,7 @@ static void launch(const struct job_launch *launch, const void *context)
 {
     (void)context;
     shell_plug(-1);
-    shell_become(launch->text, launch->variables);
+    shell_become(launch->text);
 }
 
 static void start(const char *text)

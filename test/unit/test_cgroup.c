@@ -72,13 +72,13 @@ static struct process start_task(struct processes *processes)
 /* @return the exit status of a command beside a task. */
 static int run_beside(const struct process *task, const char *command)
 {
-    char *variables[] = {NULL};
-    const struct job_launch launch = {.text = command, .variables = variables};
+    const struct job_launch launch = {.text = command};
     struct rlimit limits[RLIM_NLIMITS];
     pid_t pid = fork();
     int status;
 
     if (pid == 0) {
+        clearenv();
         if (beside_enter(task, limits) == 0) {
             beside_become(task, &launch, limits);
         }
