@@ -27,7 +27,7 @@
 #define END_LIMIT_NS UINT64_C(1000000000) /* for an actor that does not answer any more */
 #define GRACE_NS (NS_PER_S / 10)          /* at the end, for commands that have just been started */
 #define KILL_WAIT                         /* of Slurm, "30 sec" */                                 \
-    "sleep \"$(scontrol show config | sed -n 's/^KillWait *= *\\([0-9]\\{1,4\\}\\).*/\\1/p' |"     \
+    "sleep \"$(scontrol show config | sed -n 's/^KillWait *= *\\([1-9][0-9]*\\).*/\\1/p' |"        \
     " grep . || echo 30)\"; "
 #define JOBS_MAX 128 /* at a time */
 
