@@ -68,6 +68,7 @@ struct query {
     /* of records_run() */
     struct config *config; /* apapi.conf */
     bool own;              /* the folder is the caller's own in user_records */
+    size_t taken;          /* records that are wanted */
     size_t left_out;       /* lines that are not records, and unreadable files */
 };
 

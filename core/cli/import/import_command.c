@@ -62,34 +62,21 @@ static int import_check(const struct import *import)
 
 /* --- a dry run -------------------------------------------------------------------------------- */
 
-static int count_record(const struct apapi_record *record, const char *line, size_t size,
-                        void *count)
-{
-    (void)record;
-    (void)line;
-    (void)size;
-    (*(size_t *)count)++;
-    return 0;
-}
-
-static int pass_hour(const struct hour *hour, void *count)
+static int pass_hour(const struct hour *hour, void *context)
 {
     (void)hour;
-    (void)count;
+    (void)context;
     return 0;
 }
 
 static int import_dry(struct import *import)
 {
-    size_t count = 0;
-    int status = records_feed(
-        &import->query,
-        &(struct records_sink){.record = count_record, .hour = pass_hour, .context = &count});
+    int status = records_feed(&import->query, &(struct records_sink){.hour = pass_hour});
 
     if (status) {
         return status;
     }
-    printf("%zu records (not loaded: dry run)\n", count);
+    printf("%zu records (not loaded: dry run)\n", import->query.taken);
     return command_finish(COMMAND, EXIT_SUCCESS);
 }
 

@@ -166,9 +166,8 @@ struct reading {
     struct query *query;
     const struct records_sink *sink;
     const char *folder; /* that is read; NULL: a file */
-    size_t taken;
-    size_t left_out; /* lines and files ... */
-    size_t files;    /* ... of which these are files or folders */
+    size_t left_out;    /* lines and files ... */
+    size_t files;       /* ... of which these are files or folders */
     struct progress progress;
     uint64_t left;           /* bytes of the present file that were not yet added to it */
     struct own_index *index; /* NULL: none */
@@ -185,8 +184,9 @@ static int sift(const struct apapi_record *record, const char *line, size_t size
     if (!query_has(reading->query, &record->id)) {
         return 0;
     }
-    reading->taken++;
-    return reading->sink->record(record, line, size, reading->sink->context);
+    reading->query->taken++;
+    return reading->sink->record ? reading->sink->record(record, line, size, reading->sink->context)
+                                 : 0;
 }
 
 static void input_print_problem(const struct apapi_scan_problem *problem, void *context)
@@ -383,7 +383,7 @@ static int input_read_files(struct reading *reading, const struct apapi_scan_sin
     code = reading->scan && errno == EINVAL ? EIO : errno; /* of a file, not of the options */
     own_index_close(reading->index);
     apapi_scan_destroy(reading->scan);
-    reading->taken += reading->question.taken;
+    reading->query->taken += reading->question.taken;
     errno = code;
     return result;
 }
@@ -399,13 +399,14 @@ static int input_read_all(struct reading *reading, struct apapi_error *err)
     int result;
 
     reading->progress = progress_begin(query);
+    query->taken = 0;
     if (query->db) {
         result = db_read_records(query->db, &query->wanted, &sink, err);
     } else {
         result = input_read_files(reading, &sink, err);
     }
     progress_erase(&reading->progress);
-    if (result == 0 && (!query->quiet || (reading->taken > 0 && !query->db))) {
+    if (result == 0 && (!query->quiet || (reading->query->taken > 0 && !query->db))) {
         input_conclude(reading);
     }
     return result;
@@ -428,9 +429,9 @@ int records_feed(struct query *query, const struct records_sink *sink)
     int result = input_read_all(&reading, &err), code = errno;
 
     if (query->quiet) {
-        return result == 0 && reading.taken ? EXIT_SUCCESS : EXIT_FAILURE;
+        return result == 0 && query->taken ? EXIT_SUCCESS : EXIT_FAILURE;
     }
-    if (query->own && ((result == 0 && reading.taken == 0) || (result && code == ENOENT))) {
+    if (query->own && ((result == 0 && query->taken == 0) || (result && code == ENOENT))) {
         return own_fail_none(query);
     }
     if (sink->err && *sink->err->text) {

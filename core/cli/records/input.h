@@ -16,7 +16,7 @@ int records_begin(struct query *query);
 /** Free what it has made. @return `status`; failure if lines were left out and that is an error */
 int records_end(struct query *query, int status);
 
-/** Receives what is read. All but `record` may be NULL. */
+/** Receives what is read. All may be NULL. */
 struct records_sink {
     apapi_scan_f record;
     hour_f hour; /* of folders: nodes' own records */

@@ -36,7 +36,6 @@ struct options {
     enum { FORM_TABLE, FORM_JSON, FORM_CSV } form;
     struct query query;
     struct show show;
-    size_t records; /* of the job, with or without regions */
     struct step_regions *steps;
     struct region_row *rows;
     size_t row_count;
@@ -260,13 +259,9 @@ static const struct option_table table = {
     .column = 25,
     .rows = rows};
 
-static int take_record(const struct apapi_record *record, const char *line, size_t size,
-                       void *target)
+static int take_record(const struct apapi_record *record, const char *line, size_t size, void *show)
 {
-    struct options *options = target;
-
-    options->records++;
-    return regions_exist(&record->regions) ? show_add(record, line, size, &options->show) : 0;
+    return regions_exist(&record->regions) ? show_add(record, line, size, show) : 0;
 }
 
 static int print_job(struct options *options)
@@ -275,7 +270,7 @@ static int print_job(struct options *options)
     bool failed;
     int status;
 
-    if (options->records > 0 && show->count == 0) {
+    if (options->query.taken > 0 && show->count == 0) {
         return command_fail(COMMAND, "no region in the records of this job");
     }
     status = show_choose(show, COMMAND);
@@ -302,7 +297,7 @@ int regions_command(int argc, char **argv)
     }
     status = records_begin(query);
     options.show.job = status ? 0 : query->job_list.jobs[0];
-    status = status ? status : records_read(query, take_record, &options);
+    status = status ? status : records_read(query, take_record, &options.show);
     status = records_end(query, status ? status : print_job(&options));
     for (size_t s = 0; options.steps && s < options.show.step_count; s++) {
         apapi_regions_clear(&options.steps[s].regions);
