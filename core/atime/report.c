@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "record/record.h"
+#include "render/regions.h"
 #include "sum/members.h"
 
 const struct figure_name figure_names[FIGURES] = {
@@ -15,8 +16,9 @@ const struct figure_name figure_names[FIGURES] = {
     [POWER] = {"power", "mean_w", "W"},
 };
 
-static double region_figure(const struct run *run, enum figure figure,
-                            const struct apapi_region_result *region)
+/* The region in this run; NULL: it has none. */
+static const struct apapi_region_result *region_of(const struct run *run,
+                                                   const struct apapi_region_result *region)
 {
     const struct apapi_regions *regions = &run->record.regions;
 
@@ -24,16 +26,21 @@ static double region_figure(const struct run *run, enum figure figure,
         const struct apapi_region_result *one = &regions->list[i];
 
         if (one->kind == region->kind && strcmp(one->path, region->path) == 0) {
-            double energy_j = apapi_region_energy_j(one),
-                   time_s = duration(one->time_ns) / NS_PER_S;
-
-            return figure == ELAPSED  ? time_s
-                   : figure == ENERGY ? energy_j
-                   : time_s > 0       ? energy_j / time_s
-                                      : (double)NAN;
+            return one;
         }
     }
-    return NAN;
+    return NULL;
+}
+
+static double region_figure(const struct apapi_region_result *region, enum figure figure)
+{
+    double energy_j = region ? apapi_region_energy_j(region) : (double)NAN;
+    double time_s = region ? duration(region->time_ns) / NS_PER_S : (double)NAN;
+
+    return figure == ELAPSED  ? time_s
+           : figure == ENERGY ? energy_j
+           : time_s > 0       ? energy_j / time_s
+                              : (double)NAN;
 }
 
 double run_figure(const struct run *run, enum figure figure, struct part part)
@@ -42,7 +49,7 @@ double run_figure(const struct run *run, enum figure figure, struct part part)
     const struct apapi_domain_result *domain = &m->domains[part.domain];
 
     if (part.region) {
-        return region_figure(run, figure, part.region);
+        return region_figure(region_of(run, part.region), figure);
     }
     switch (figure) {
     case ELAPSED:
@@ -96,8 +103,10 @@ uint32_t report_missing_domains(const struct report *report)
 double run_uncertainty(const struct run *run, struct part part)
 {
     const struct apapi_measurement *m = &run->record.measurement;
-    double error_j = part.domain == APAPI_DOMAIN_NONE ? apapi_record_uncertainty_j(m)
-                                                      : m->domains[part.domain].uncertainty_j;
+    const struct apapi_region_result *region = part.region ? region_of(run, part.region) : NULL;
+    double error_j = region                             ? table_region_uncertainty_j(region)
+                     : part.domain == APAPI_DOMAIN_NONE ? apapi_record_uncertainty_j(m)
+                                                        : m->domains[part.domain].uncertainty_j;
 
     return error_j / run_figure(run, ENERGY, part);
 }
@@ -107,8 +116,8 @@ double run_uncertainty(const struct run *run, struct part part)
 
 struct spread report_spread(const struct report *report, enum figure figure, struct part part)
 {
-    bool is_measured = !part.region && (figure == ENERGY || figure == POWER);
-    bool is_total = is_measured && part.domain == APAPI_DOMAIN_NONE;
+    bool is_measured = figure == ENERGY || figure == POWER;
+    bool is_total = is_measured && !part.region && part.domain == APAPI_DOMAIN_NONE;
     uint32_t known = is_total ? known_to_any(report) : 0;
     struct spread spread = {0, NAN, NAN};
     double mean = 0, squares = 0, errors = 0;
@@ -121,7 +130,7 @@ struct spread report_spread(const struct report *report, enum figure figure, str
             spread.count++;
             mean += distance / (double)spread.count;
             squares += distance * (value - mean);
-            errors += error * error * VARIANCE;
+            errors += isfinite(error) ? error * error * VARIANCE : 0;
         }
     }
     spread.mean = spread.count > 0 ? mean : NAN;

@@ -397,7 +397,9 @@ static void table_difference(FILE *out, enum figure figure, const struct differe
     fprintf(out, "  %-8s  %s", figure_names[figure].word,
             spread_text(&shown, figure_names[figure].unit).text);
     if (first > 0) {
-        fprintf(out, "  (%+.1f %%)", round(1000 * difference->mean / first) / 10 + 0.0); /* no -0 */
+        double pct = round(1000 * difference->mean / first) / 10;
+
+        fprintf(out, pct != 0 ? "  (%+.1f %%)" : "  (0.0 %%)", pct);
     }
     if (difference->p < 0.001) {
         fputs("  p < 0.001", out);

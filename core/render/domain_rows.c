@@ -11,6 +11,8 @@
 #include "record/record.h"
 #include "render/table.h"
 
+#define POWER_KNOWN 0.05 /* powers are of readings or windows, and their mean is beside them */
+
 static struct table_row *table_rows_add(struct table_rows *rows, const struct merge_domain *sum,
                                         bool brief)
 {
@@ -65,13 +67,16 @@ static struct units_text row_cell(const struct table_row *row, size_t column, do
 {
     const struct units_scale common = units_scale(most);
     struct units_scale scale = common;
-    double value = row->values[column];
+    double value = row->values[column], uncertainty = row->uncertainty;
 
     if (value != 0 && fabs(value) < most / 100) {
         scale = units_scale(value);
         scale.decimals = common.decimals;
     }
-    units_keep_known(&scale, value, fabs(value) * row->uncertainty);
+    if (column != ROW_ENERGY && uncertainty > POWER_KNOWN) {
+        uncertainty = POWER_KNOWN;
+    }
+    units_keep_known(&scale, value, fabs(value) * uncertainty);
     return units_part(column < row->columns, isnan(value) ? "-" : "%s %*s%s",
                       units_number(value, &scale).text, (int)strlen(common.prefix), scale.prefix,
                       column == ROW_ENERGY ? "J" : "W");
