@@ -35,6 +35,8 @@ static struct option {
     int has_arg;
     char spank_variable[56];
     bool from_environment; /* this plugin has set the variable */
+    bool heard;            /* what the job was given comes first, if anything */
+    bool of_job;           /* it is being looked at: the job was checked when it was submitted */
 } table[SPANK_APAPI_OPTIONS] = {
     [SPANK_APAPI_COMPONENTS] = {"apapi", "LIST",
                                 "measure energy of these components, for example rapl:nvml, or "
@@ -110,15 +112,20 @@ static int options_ask(const char *about, const char *text, char *answer, size_t
     return spank_apapi_ask(&question, answer, size, err);
 }
 
-/* A bad value of a variable does not fail the user's command. */
+/* A bad value of a variable does not fail the user's command, nor what the site has changed since
+ * the job was submitted. */
 static bool options_is_preference(enum spank_apapi_option option)
 {
-    return choice->options[option].given == SPANK_APAPI_PREFERRED;
+    return table[option].of_job || choice->options[option].given == SPANK_APAPI_PREFERRED;
 }
 
 static void options_ignore(enum spank_apapi_option option, const char *text)
 {
-    slurm_info("apapi: %s is ignored: %s", choice_variable(option), text);
+    if (table[option].of_job) {
+        slurm_info("apapi: --%s of the job: %s", table[option].name, text);
+    } else {
+        slurm_info("apapi: %s is ignored: %s", choice_variable(option), text);
+    }
 }
 
 /* Print the problem with the name that the user has used. */
@@ -183,6 +190,9 @@ static int options_check_components(enum spank_apapi_option option)
     const char *text = choice->options[option].text;
     char named[CONFIG_LIST_SIZE];
 
+    if (table[option].of_job) {
+        return 0; /* a node goes on without what it does not have */
+    }
     if (option == SPANK_APAPI_INTERVAL) {
         return choice_interval_components(text, named, sizeof named) == 0
                    ? 0
@@ -332,7 +342,10 @@ static int options_check(enum spank_apapi_option option)
         (option == SPANK_APAPI_BUDGET && options_check_budget())) {
         return -1;
     }
-    return choice_asked(choice) && (options_check_listed(option) || options_pack(option)) ? -1 : 0;
+    if (!choice_asked(choice) || (options_check_listed(option) == 0 && options_pack(option) == 0)) {
+        return 0;
+    }
+    return table[option].of_job ? 0 : -1; /* the job is measured without the user's variables */
 }
 
 /* @return 0; -1: an error message was printed. */
@@ -344,7 +357,8 @@ static int options_take(enum spank_apapi_option option, const char *argument, in
     if (missing || choice_note(choice, option, argument, &err)) {
         return remote ? -1 : options_refuse(option, missing ? "a value is missing" : err.text);
     }
-    if (remote || (table[option].from_environment && options_is_preference(option))) {
+    if (remote || (table[option].from_environment &&
+                   choice->options[option].given == SPANK_APAPI_PREFERRED)) {
         return 0;
     }
     if (argument && *argument == '\0' && option == SPANK_APAPI_COMPONENTS) {
@@ -386,11 +400,15 @@ static int options_given(int value, const char *argument, int remote)
     if (options_is_of_job(option, argument, remote)) {
         return 0;
     }
+    table[option].of_job = !remote && !table[option].heard && !table[option].from_environment &&
+                           getenv(table[option].spank_variable);
+    table[option].heard = true;
     result = options_take(option, lacking ? NULL : argument, remote);
     if (result) {
         result = options_is_preference(option) ? 0 : result;
         choice_drop(choice, option);
     }
+    table[option].of_job = false;
     return result;
 }
 

@@ -79,7 +79,7 @@ static int sum_put_domain(struct sum_store *store, const struct apapi_record *re
     share = sum_share_of(domain, piece, &cut_j);
     known.energy_j = energy_j * share;
     known.uncertainty_j = known.uncertainty_j * share + cut_j;
-    if (!store->shares) {
+    if (!store->shares || piece->exclusive) { /* others are no parts of the node by time */
         time = sum_known(domain, record->measurement.elapsed_ns);
         known.swing_w = (float)sum_swing_w(&domain->power_w);
         known.curve = sum_put_curve(store, &domain->timeline, energy_j, &failed);

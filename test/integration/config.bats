@@ -119,6 +119,31 @@ interval_ms() { # NODE
     eventually records_are n1 $((before + 2))
 }
 
+@test "what a site changes after a job was submitted fails none of its sruns" {
+    configure ''
+    out=$APAPI_CLUSTER_DIR/home/alice/changed.out
+    job=$(as_alice sbatch --parsable -H -N1 -w n1 -o "$out" --apapi=rapl:sde --apapi-interval=20ms --wrap \
+        'srun sh -c "echo ran; exit 3"; echo "rc=$?"; APAPI_EVENTLIST=/none srun sh -c "exit 4"; echo "rc=$?"; srun --apapi-interval=20ms true || echo refused')
+    configure $'allow_users = bob\nmin_interval = 1s'
+    cluster run scontrol release "$job"
+    eventually grep -q refused "$out"
+    cat "$out"
+    grep -qx ran "$out"
+    grep -qx rc=3 "$out"
+    grep -qx rc=4 "$out"
+    grep -q 'apapi: --apapi of the job: this site lets certain users' "$out"
+    grep -q 'apapi: --apapi-interval of the job: 20ms is faster' "$out"
+    [[ $(records n1 | jq -c "select(.job == $job)") == '' ]]
+    configure ''
+    out+=.2
+    as_alice sbatch -N1 -w n1 -o "$out" --apapi=rapl --wrap 'APAPI_EVENTLIST=/none srun sh -c "exit 4"; echo "rc=$?"'
+    eventually grep -q rc= "$out"
+    cat "$out"
+    grep -qx rc=4 "$out"
+    grep -q 'apapi: --apapi of the job: /none: No such file' "$out"
+    grep -q package "$out"
+}
+
 @test "deny_partitions: one line to those who ask, none to others" {
     configure $'deny_partitions = debug\ndefault=rapl'
     before=$(records n1 | wc -l)

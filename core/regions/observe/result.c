@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/shared_page.h"
 #include "record/members.h"
+#include "record/record.h"
 #include "regions/observe/observe.h"
 #include "regions/observe/observer.h"
 
@@ -24,6 +25,7 @@ struct estimates {
     struct fit_part parts[APAPI_DOMAINS][FIT_COLUMNS];
     bool known[APAPI_DOMAINS];
     double factor[APAPI_DOMAINS]; /* to the energy of the domain in the record */
+    double gaps_j[APAPI_DOMAINS]; /* uncertainty of a domain with gaps: they may be any region's */
     int main_domain;              /* whose methods are named: that with the most energy */
     struct fit copy;              /* to work with */
 };
@@ -71,6 +73,9 @@ static int result_estimate(struct observer *observer, const struct apapi_measure
         if (m && m->domains[d].measured && estimates->copy.sums.y > 0) {
             estimates->factor[d] = m->domains[d].energy_j / estimates->copy.sums.y;
         }
+        if (m && m->domains[d].measured && coverage_is_low(m->domains[d].covered)) {
+            estimates->gaps_j[d] = m->domains[d].uncertainty_j;
+        }
         if (apapi_domain_adds_up(d) && estimates->copy.sums.y > most_j) {
             most_j = estimates->copy.sums.y;
             estimates->main_domain = d;
@@ -90,7 +95,8 @@ static struct apapi_region_energy result_energy(const struct observer *observer,
 
     if (estimates->known[domain] && !isnan(part->energy_j) && isfinite(estimates->factor[domain])) {
         energy.energy_j = part->energy_j * share * estimates->factor[domain];
-        energy.uncertainty_j = part->within_j * estimates->factor[domain];
+        energy.uncertainty_j =
+            part->within_j * estimates->factor[domain] + estimates->gaps_j[domain];
         if (column == COLUMN_COMMON) {
             energy.uncertainty_j = fmax(energy.energy_j, energy.uncertainty_j * share);
         }
