@@ -415,6 +415,8 @@ static void runs_stop(struct atime *atime, bool last, struct apapi_record *recor
     region_watch_end(atime->regions, record);
     if (last) {
         crossings_end(&atime->limits);
+    } else {
+        crossings_end_run(&atime->limits);
     }
     crossings_copy(&atime->limits, record);
 }

@@ -30,12 +30,13 @@
     "sleep \"$(scontrol show config | sed -n 's/^KillWait *= *\\([1-9][0-9]*\\).*/\\1/p' |"        \
     " grep . || echo 30)\"; "
 #define JOBS_MAX 128 /* at a time */
+#define EARLY_MAX 8
 
 /** To the actor. */
 struct order {
     enum {
         ORDER_TASK,    /* there is one more task: `pid` */
-        ORDER_FORGET,  /* the next run begins */
+        ORDER_FORGET,  /* a run has ended: it is answered after all that it had ordered */
         ORDER_CROSSED, /* a limit was crossed: its actions */
         ORDER_RUN,     /* run `reach.steps` as a command, and answer with its end */
         ORDER_END      /* no task runs any more */
@@ -92,6 +93,8 @@ static struct {
     const struct limit_list *limits;
     int socket, children;
     struct processes processes;
+    struct order early[EARLY_MAX]; /* for tasks, before the first one was there */
+    size_t early_count;
     struct job jobs[JOBS_MAX];
     size_t running;           /* of them */
     struct order terminating; /* has sent SIGTERM to all */
@@ -363,10 +366,15 @@ static void act_on_steps(const struct order *order)
     }
 }
 
-static void act_on_tasks(const struct order *order, bool whole_step)
+static void act_on_tasks(const struct order *order)
 {
+    const bool whole_step = loop.limits->limits[order->answer.limit].whole_step;
     struct processes *tasks = &loop.processes;
 
+    if (tasks->count == 0 && loop.early_count < EARLY_MAX) {
+        loop.early[loop.early_count++] = *order;
+        return;
+    }
     if (order->actions & LIMIT_SIGNAL) {
         answer_reached(order->answer, limit_signal_name(order->signal),
                        whole_step ? processes_signal_all(tasks, order->signal, jobs_own)
@@ -378,6 +386,18 @@ static void act_on_tasks(const struct order *order, bool whole_step)
         loop.terminating = *order;
         answer_reached(order->answer, "TERM", processes_signal_all(tasks, SIGTERM, jobs_own));
     }
+}
+
+/* There is a task, or there will be none. */
+static void act_on_early(void)
+{
+    size_t count = loop.early_count;
+
+    loop.early_count = EARLY_MAX; /* none waits again */
+    for (size_t i = 0; i < count; i++) {
+        act_on_tasks(&loop.early[i]);
+    }
+    loop.early_count = 0;
 }
 
 /* Actions that may wait come last. Whatever happens at a job's budget, there is a line. */
@@ -392,7 +412,7 @@ static void act(const struct order *order)
         return;
     }
     if (limit->scope == LIMIT_NODE) {
-        act_on_tasks(order, limit->whole_step);
+        act_on_tasks(order);
     }
     if (order->actions & LIMIT_EXEC) {
         job_start(order, JOB_EXEC, limit->command);
@@ -411,11 +431,15 @@ static void obey(void)
         return;
     }
     if (got != (ssize_t)sizeof order || order.kind == ORDER_END) {
+        act_on_early();
         loop.end_at_ns =
             clock_monotonic_ns() + (loop.config->grace_ns ? loop.config->grace_ns : GRACE_NS);
     } else if (order.kind == ORDER_TASK) {
         processes_add(&loop.processes, order.pid);
+        act_on_early();
     } else if (order.kind == ORDER_FORGET) {
+        act_on_early();
+        send_answer(order.answer, "%s", "");
         processes_clear(&loop.processes);
         loop.terminated = false;
         loop.kill_at_ns = 0;
@@ -705,17 +729,31 @@ const struct limit *crossings_waiting(const struct crossings *crossings)
 
 void crossings_forget(struct crossings *crossings)
 {
-    static const struct order forget = {.kind = ORDER_FORGET};
-
     if (!crossings->open) {
         return;
     }
-    crossings_order(crossings, &forget);
     pthread_mutex_lock(&crossings->mutex);
     crossings->total = crossings->count = 0;
     pthread_mutex_unlock(&crossings->mutex);
     for (size_t i = 0; i < crossings->limits.count; i++) {
         crossings->limits.limits[i].count = 0;
+    }
+}
+
+void crossings_end_run(struct crossings *crossings)
+{
+    static const struct order forget = {.kind = ORDER_FORGET, .answer.limit = LIMITS_ROOM};
+    uint64_t deadline_ns = clock_monotonic_ns() + END_LIMIT_NS;
+    struct pollfd heard = {.fd = crossings->fd, .events = POLLIN};
+    struct order_answer answer = {.ran = true};
+    int left_ms;
+
+    if (!crossings->open || crossings->fd < 0 || crossings_order(crossings, &forget)) {
+        return;
+    }
+    while ((answer.limit < LIMITS_ROOM || answer.ran) &&
+           (left_ms = clock_left_ms(deadline_ns)) > 0 &&
+           (poll(&heard, 1, left_ms) <= 0 || crossings_hear(crossings, &answer))) {
     }
 }
 

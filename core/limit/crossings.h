@@ -144,6 +144,9 @@ int crossings_cross_sum(struct crossings *crossings, const struct limit *limit,
 /** Take an answer that has arrived, and note it at its crossing. @return false: there is none */
 bool crossings_hear(struct crossings *crossings, struct order_answer *answer);
 
+/** No task of this run runs any more: hear what came of its crossings. The actor forgets them. */
+void crossings_end_run(struct crossings *crossings);
+
 /** Forget what was crossed, for the next run. */
 void crossings_forget(struct crossings *crossings);
 
