@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Loads lines into a database, and adds up the jobs whose records came. */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -26,7 +25,7 @@
 
 enum load_statement {
     FIND_TWIN,
-    FIND_TWINS,
+    IS_TWIN,
     IS_THERE,
     KEEP_TWIN,
     DELETE_RECORD,
@@ -50,7 +49,7 @@ enum load_statement {
 
 static const char *const load_queries[LOAD_STATEMENTS] = {
     [FIND_TWIN] = ("SELECT id, end_ns, complete, line FROM records" OF_IDENTITY),
-    [FIND_TWINS] = ("SELECT line FROM twins" OF_IDENTITY),
+    [IS_TWIN] = ("SELECT 1 FROM twins" OF_IDENTITY " AND line = ?"),
     [IS_THERE] = "SELECT 1 FROM records WHERE id = ?",
     [KEEP_TWIN] = "INSERT INTO twins SELECT * FROM records WHERE id = ?",
     [DELETE_RECORD] = "DELETE FROM records WHERE id = ?",
@@ -245,39 +244,24 @@ static int64_t insert_records(struct db_load *load, struct db_record *records, s
     return load->records[count] ? db_run(load->records[count], load->values, width, err) : -1;
 }
 
-/* @return 1: it is among those that do not count; 0; -1 */
-static int is_twin(struct db_load *load, const struct db_line *line, const struct db_value *key,
-                   size_t count, struct apapi_error *err)
-{
-    struct db_statement *twins = load->statements[FIND_TWINS];
-    int got = db_first(twins, key, count, err);
-
-    for (; got > 0; got = db_step(twins, err)) {
-        struct db_value known = db_column(twins, 0);
-
-        if (known.size == line->size && memcmp(known.text, line->text, line->size) == 0) {
-            break;
-        }
-    }
-    db_end(twins);
-    return got;
-}
-
 /* A record with the same identity exists. The one that does not count is kept as well: it may be
  * selected where the other one is not. */
 static int load_replace(struct db_load *load, struct db_record *record, struct apapi_error *err)
 {
     const struct db_value key[] = {
         db_integer(record->who.job == APAPI_UNKNOWN ? -1 : (int64_t)record->who.job),
-        db_text(record->who.cluster), db_text(record->who.node), db_integer(record->start_ns),
-        db_text(record->who.step)};
+        db_text(record->who.cluster),
+        db_text(record->who.node),
+        db_integer(record->start_ns),
+        db_text(record->who.step),
+        db_bytes(record->line.text, record->line.size)};
     const struct record_twin twin = {(uint64_t)(record->end_ns - record->start_ns),
                                      record->complete,
                                      record_digest(record->line.text, record->line.size)};
     struct db_statement *find = load->statements[FIND_TWIN];
     struct record_twin known;
     struct db_value id, line;
-    int found = db_first(find, key, COUNT_OF(key), err), order;
+    int found = db_first(find, key, COUNT_OF(key) - 1, err), order;
 
     if (found <= 0) {
         db_end(find);
@@ -299,7 +283,7 @@ static int load_replace(struct db_load *load, struct db_record *record, struct a
                    : 0;
     }
     load->counts.known++;
-    found = order == 0 ? 1 : is_twin(load, &record->line, key, COUNT_OF(key), err);
+    found = order == 0 ? 1 : load_find(load, IS_TWIN, key, COUNT_OF(key), err);
     if (found == 0) {
         found =
             load_run(load, ADD_TWIN, load->values, db_row(&db_twins, record, load->values), err);
@@ -431,17 +415,10 @@ static void name_folder(struct db_load *load, const char *folder)
 /* Another cluster may have a node of this name: its file begins with another line. */
 static void name_file(struct db_load *load, const struct apapi_scan_file *file)
 {
-    char path[PATH_MAX + 2 * NAME_MAX], first[HEAD_SIZE];
+    char first[HEAD_SIZE];
+    ssize_t size = pread(file->fd, first, sizeof first, 0);
     const char *end;
-    int fd;
-    ssize_t size;
 
-    snprintf(path, sizeof path, "%s/%s/%s", load->folder, file->day, file->name);
-    fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    size = fd < 0 ? 0 : read(fd, first, sizeof first);
-    if (fd >= 0) {
-        close(fd);
-    }
     size = size < 0 ? 0 : size;
     end = memchr(first, '\n', (size_t)size);
     snprintf(load->file, sizeof load->file, "%.200s#%016" PRIx64, file->name,

@@ -85,9 +85,8 @@ struct own_index {
     struct db *db;
     struct db_statement *statements[OWN_STATEMENTS];
     bool damaged;
-    struct apapi_scan *scan;             /* that walks, or is served */
-    const struct apapi_scan_file *named; /* its present file ... */
-    struct own_file file;                /* ... and the state of this */
+    const struct apapi_scan_file *named; /* the present file ... */
+    struct own_file file;                /* ... and its state */
     struct own_question *question;
     struct apapi_error why; /* it cannot be written; "": it can */
     bool begun, unfit;      /* a transaction; the file cannot be served */
@@ -102,8 +101,9 @@ struct own_index {
     uint64_t gpus_named;
     struct sum_store sums; /* to find out about curves */
     struct filter filter;
-    bool brief;      /* records are taken without curves */
-    uint64_t curves; /* of the wanted records so far [bytes] */
+    bool brief;              /* records are taken without curves */
+    uint64_t curves;         /* of the wanted records so far [bytes] */
+    struct apapi_scan *scan; /* for lines that are needed */
     char *text;
     size_t text_room;
 };
@@ -418,7 +418,7 @@ static int own_look(const struct own_index *index, struct own_file *file)
 {
     struct stat status;
 
-    if (fstat(index->scan->fd, &status)) {
+    if (fstat(index->named->fd, &status)) {
         return -1;
     }
     *file =
@@ -433,7 +433,7 @@ static int64_t last_digest(const struct own_index *index, int64_t bytes)
 {
     char last[LAST_SIZE];
     size_t size = bytes < LAST_SIZE ? (size_t)bytes : LAST_SIZE;
-    ssize_t got = pread(index->scan->fd, last, size, bytes - (int64_t)size);
+    ssize_t got = pread(index->named->fd, last, size, bytes - (int64_t)size);
 
     return got == (ssize_t)size ? (int64_t)record_digest(last, size) : -1;
 }
@@ -725,12 +725,13 @@ static bool weigh_file(const struct apapi_scan_file *named, uint64_t *offset, vo
 static void own_walk(struct own_index *index, const struct apapi_scan_filter *filter,
                      const struct apapi_scan_sink *sink)
 {
-    index->scan = apapi_scan_create(filter, sink, NULL);
-    if (index->scan) {
-        index->scan->take = update_take;
-        apapi_scan_folder(index->scan, index->dir, NULL);
+    struct apapi_scan *walk = apapi_scan_create(filter, sink, NULL);
+
+    if (walk) {
+        walk->take = update_take;
+        apapi_scan_folder(walk, index->dir, NULL);
     }
-    apapi_scan_destroy(index->scan);
+    apapi_scan_destroy(walk);
 }
 
 int own_index_ask(struct own_index *index, struct own_question *question, struct apapi_error *err)
@@ -785,7 +786,7 @@ static int serve_line(struct own_index *index)
     if (array_extend(&index->text, 0, line->size + 1, &index->text_room, 1)) {
         return -1;
     }
-    if (pread(index->scan->fd, index->text, line->size, (off_t)line->offset) !=
+    if (pread(index->named->fd, index->text, line->size, (off_t)line->offset) !=
         (ssize_t)line->size) {
         errno = EIO; /* it was there a moment ago */
         return -1;

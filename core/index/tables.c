@@ -7,101 +7,100 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "record/fields.h"
 
-#define DB_OF(form, type, name, member)                                                            \
-    {                                                                                              \
-        name, DB_FORM_##form, offsetof(type, member), sizeof(((type *)NULL)->member)               \
-    }
 /* Names of members cannot be in parentheses. NOLINTBEGIN(bugprone-macro-parentheses) */
-#define DB_DOMAINS_OF(type, list, member)                                                          \
-    DB_OF(REAL, type, "package_j", list[APAPI_DOMAIN_PACKAGE] member),                             \
-        DB_OF(REAL, type, "dram_j", list[APAPI_DOMAIN_DRAM] member),                               \
-        DB_OF(REAL, type, "gpu_j", list[APAPI_DOMAIN_GPU] member),                                 \
-        DB_OF(REAL, type, "core_j", list[APAPI_DOMAIN_CORE] member),                               \
-        DB_OF(REAL, type, "uncore_j", list[APAPI_DOMAIN_UNCORE] member),                           \
-        DB_OF(REAL, type, "psys_j", list[APAPI_DOMAIN_PSYS] member),                               \
-        DB_OF(REAL, type, "node_j", list[APAPI_DOMAIN_NODE] member)
+#define DB_DOMAINS_OF(tag, list, member)                                                           \
+    FIELD_OF(tag, "package_j", REAL, false, list[APAPI_DOMAIN_PACKAGE] member),                    \
+        FIELD_OF(tag, "dram_j", REAL, false, list[APAPI_DOMAIN_DRAM] member),                      \
+        FIELD_OF(tag, "gpu_j", REAL, false, list[APAPI_DOMAIN_GPU] member),                        \
+        FIELD_OF(tag, "core_j", REAL, false, list[APAPI_DOMAIN_CORE] member),                      \
+        FIELD_OF(tag, "uncore_j", REAL, false, list[APAPI_DOMAIN_UNCORE] member),                  \
+        FIELD_OF(tag, "psys_j", REAL, false, list[APAPI_DOMAIN_PSYS] member),                      \
+        FIELD_OF(tag, "node_j", REAL, false, list[APAPI_DOMAIN_NODE] member)
 /* NOLINTEND(bugprone-macro-parentheses) */
 
-static const struct db_field record_fields[] = {
-    DB_OF(MOMENT, struct db_record, "id", id),
-    DB_OF(WORD, struct db_record, "cluster", who.cluster),
-    DB_OF(KEY, struct db_record, "job", who.job),
-    DB_OF(WORD, struct db_record, "step", who.step),
-    DB_OF(WORD, struct db_record, "node", who.node),
-    DB_OF(MOMENT, struct db_record, "start_ns", start_ns),
-    DB_OF(MOMENT, struct db_record, "end_ns", end_ns),
-    DB_OF(WORD, struct db_record, "day", day),
-    DB_OF(REAL, struct db_record, "elapsed_s", elapsed_s),
-    DB_OF(FLAG, struct db_record, "complete", complete),
-    DB_OF(NUMBER, struct db_record, "array_job", who.array_job),
-    DB_OF(NUMBER, struct db_record, "array_task", who.array_task),
-    DB_OF(NUMBER, struct db_record, "het_job", who.het_job),
-    DB_OF(NUMBER, struct db_record, "het_offset", who.het_offset),
-    DB_OF(TEXT, struct db_record, "job_name", who.job_name),
-    DB_OF(NUMBER, struct db_record, "uid", who.uid),
-    DB_OF(TEXT, struct db_record, "user", who.user),
-    DB_OF(TEXT, struct db_record, "account", who.account),
-    DB_OF(TEXT, struct db_record, "partition", who.partition),
-    DB_OF(TEXT, struct db_record, "qos", who.qos),
-    DB_OF(NUMBER, struct db_record, "nodes", who.nodes),
-    DB_OF(REAL, struct db_record, "energy_j", energy_j),
-    DB_OF(REAL, struct db_record, "uncertainty_j", uncertainty_j),
-    DB_OF(REAL, struct db_record, "mean_w", mean_w),
-    DB_DOMAINS_OF(struct db_record, domains_j, ),
-    DB_OF(LINE, struct db_record, "line", line),
-    {0}};
+static const struct field record_fields[] = {
+    FIELD_OF(db_record, "id", MOMENT, true, id),
+    FIELD_TEXT_OF(db_record, "cluster", true, who.cluster),
+    FIELD_OF(db_record, "job", NUMBER, true, who.job),
+    FIELD_TEXT_OF(db_record, "step", true, who.step),
+    FIELD_TEXT_OF(db_record, "node", true, who.node),
+    FIELD_OF(db_record, "start_ns", MOMENT, true, start_ns),
+    FIELD_OF(db_record, "end_ns", MOMENT, true, end_ns),
+    FIELD_TEXT_OF(db_record, "day", true, day),
+    FIELD_OF(db_record, "elapsed_s", REAL, false, elapsed_s),
+    FIELD_OF(db_record, "complete", FLAG, true, complete),
+    FIELD_OF(db_record, "array_job", NUMBER, false, who.array_job),
+    FIELD_OF(db_record, "array_task", NUMBER, false, who.array_task),
+    FIELD_OF(db_record, "het_job", NUMBER, false, who.het_job),
+    FIELD_OF(db_record, "het_offset", NUMBER, false, who.het_offset),
+    FIELD_TEXT_OF(db_record, "job_name", false, who.job_name),
+    FIELD_OF(db_record, "uid", NUMBER, false, who.uid),
+    FIELD_TEXT_OF(db_record, "user", false, who.user),
+    FIELD_TEXT_OF(db_record, "account", false, who.account),
+    FIELD_TEXT_OF(db_record, "partition", false, who.partition),
+    FIELD_TEXT_OF(db_record, "qos", false, who.qos),
+    FIELD_OF(db_record, "nodes", NUMBER, false, who.nodes),
+    FIELD_OF(db_record, "energy_j", REAL, false, energy_j),
+    FIELD_OF(db_record, "uncertainty_j", REAL, false, uncertainty_j),
+    FIELD_OF(db_record, "mean_w", REAL, false, mean_w),
+    DB_DOMAINS_OF(db_record, domains_j, ),
+    FIELD_OF(db_record, "line", LINE, true, line),
+    FIELD_END};
 
-static const struct db_field job_fields[] = {
-    DB_OF(WORD, struct db_job, "cluster", who.cluster),
-    DB_OF(NUMBER, struct db_job, "job", who.job),
-    DB_OF(NUMBER, struct db_job, "uid", uid),
-    DB_OF(NUMBER, struct db_job, "array_job", who.array_job),
-    DB_OF(NUMBER, struct db_job, "array_task", who.array_task),
-    DB_OF(NUMBER, struct db_job, "het_job", who.het_job),
-    DB_OF(NUMBER, struct db_job, "het_offset", who.het_offset),
-    DB_OF(TEXT, struct db_job, "job_name", who.job_name),
-    DB_OF(TEXT, struct db_job, "user", who.user),
-    DB_OF(TEXT, struct db_job, "account", who.account),
-    DB_OF(TEXT, struct db_job, "partition", who.partition),
-    DB_OF(TEXT, struct db_job, "qos", who.qos),
-    DB_OF(FLAG, struct db_job, "verified", who.verified),
-    DB_OF(WORD, struct db_job, "day", day),
-    DB_OF(MOMENT, struct db_job, "start_ns", total.start_unix_ns),
-    DB_OF(MOMENT, struct db_job, "end_ns", total.end_unix_ns),
-    DB_OF(COUNT, struct db_job, "records", total.records),
-    DB_OF(COUNT, struct db_job, "incomplete", total.incomplete),
-    DB_OF(COUNT, struct db_job, "steps", total.steps),
-    DB_OF(COUNT, struct db_job, "nodes", total.nodes),
-    DB_OF(COUNT, struct db_job, "runs", total.runs),
-    DB_OF(REAL, struct db_job, "energy_j", total.energy_j),
-    DB_OF(REAL, struct db_job, "uncertainty_j", total.uncertainty_j),
-    DB_OF(REAL, struct db_job, "mean_w", total.mean_w),
-    DB_OF(TIME, struct db_job, "covered_s", total.covered_ns),
-    DB_OF(TIME, struct db_job, "elapsed_s", total.elapsed_ns),
-    DB_OF(REAL, struct db_job, "node_s", total.node_s),
-    DB_DOMAINS_OF(struct db_job, total.domains, .energy_j),
-    DB_OF(TEXT, struct db_job, "missing_domains", missing_domains),
-    {0}};
+static const struct field job_fields[] = {
+    FIELD_TEXT_OF(db_job, "cluster", true, who.cluster),
+    FIELD_OF(db_job, "job", NUMBER, false, who.job),
+    FIELD_OF(db_job, "uid", NUMBER, false, uid),
+    FIELD_OF(db_job, "array_job", NUMBER, false, who.array_job),
+    FIELD_OF(db_job, "array_task", NUMBER, false, who.array_task),
+    FIELD_OF(db_job, "het_job", NUMBER, false, who.het_job),
+    FIELD_OF(db_job, "het_offset", NUMBER, false, who.het_offset),
+    FIELD_TEXT_OF(db_job, "job_name", false, who.job_name),
+    FIELD_TEXT_OF(db_job, "user", false, who.user),
+    FIELD_TEXT_OF(db_job, "account", false, who.account),
+    FIELD_TEXT_OF(db_job, "partition", false, who.partition),
+    FIELD_TEXT_OF(db_job, "qos", false, who.qos),
+    FIELD_OF(db_job, "verified", FLAG, true, who.verified),
+    FIELD_TEXT_OF(db_job, "day", true, day),
+    FIELD_OF(db_job, "start_ns", MOMENT, true, total.start_unix_ns),
+    FIELD_OF(db_job, "end_ns", MOMENT, true, total.end_unix_ns),
+    FIELD_OF(db_job, "records", COUNT, false, total.records),
+    FIELD_OF(db_job, "incomplete", COUNT, false, total.incomplete),
+    FIELD_OF(db_job, "steps", COUNT, false, total.steps),
+    FIELD_OF(db_job, "nodes", COUNT, false, total.nodes),
+    FIELD_OF(db_job, "runs", COUNT, false, total.runs),
+    FIELD_OF(db_job, "energy_j", REAL, false, total.energy_j),
+    FIELD_OF(db_job, "uncertainty_j", REAL, false, total.uncertainty_j),
+    FIELD_OF(db_job, "mean_w", REAL, false, total.mean_w),
+    FIELD_OF(db_job, "covered_s", DURATION, false, total.covered_ns),
+    FIELD_OF(db_job, "elapsed_s", DURATION, false, total.elapsed_ns),
+    FIELD_OF(db_job, "node_s", REAL, false, total.node_s),
+    DB_DOMAINS_OF(db_job, total.domains, .energy_j),
+    FIELD_TEXT_OF(db_job, "missing_domains", false, missing_domains),
+    FIELD_END};
 
-static const struct db_field hour_fields[] = {
-    DB_OF(WORD, struct db_hour, "cluster", hour.cluster),
-    DB_OF(WORD, struct db_hour, "node", hour.node),
-    DB_OF(MOMENT, struct db_hour, "start_ns", hour.start_ns),
-    DB_OF(MOMENT, struct db_hour, "end_ns", hour.end_ns),
-    DB_OF(LINE, struct db_hour, "line", line),
-    {0}};
+static const struct field hour_fields[] = {
+    FIELD_TEXT_OF(db_hour, "cluster", true, hour.cluster),
+    FIELD_TEXT_OF(db_hour, "node", true, hour.node),
+    FIELD_OF(db_hour, "start_ns", MOMENT, true, hour.start_ns),
+    FIELD_OF(db_hour, "end_ns", MOMENT, true, hour.end_ns),
+    FIELD_OF(db_hour, "line", LINE, true, line),
+    FIELD_END};
 
 /* Their rows are no structures. */
-static const struct db_field stale_fields[] = {
-    {"cluster", DB_FORM_WORD, 0, 64}, {"job", DB_FORM_MOMENT, 0, 0}, {0}};
-static const struct db_field file_fields[] = {{"folder", DB_FORM_WORD, 0, DB_FOLDER_SIZE + 1},
-                                              {"day", DB_FORM_WORD, 0, 12},
-                                              {"file", DB_FORM_WORD, 0, DB_FILE_SIZE},
-                                              {"bytes", DB_FORM_MOMENT, 0, 0},
-                                              {0}};
-static const struct db_field schema_fields[] = {{"version", DB_FORM_MOMENT, 0, 0}, {0}};
+#define COLUMN(name, type, bytes)                                                                  \
+    {                                                                                              \
+        .key = (name), .form = (type), .mandatory = true, .size = (bytes)                          \
+    }
+static const struct field stale_fields[] = {COLUMN("cluster", FIELD_TEXT, 64),
+                                            COLUMN("job", FIELD_MOMENT, 0), FIELD_END};
+static const struct field file_fields[] = {
+    COLUMN("folder", FIELD_TEXT, DB_FOLDER_SIZE + 1), COLUMN("day", FIELD_TEXT, 12),
+    COLUMN("file", FIELD_TEXT, DB_FILE_SIZE), COLUMN("bytes", FIELD_MOMENT, 0), FIELD_END};
+static const struct field schema_fields[] = {COLUMN("version", FIELD_MOMENT, 0), FIELD_END};
 
 const struct db_table db_records = {
     "records", record_fields, ", PRIMARY KEY (id), UNIQUE (job, cluster, node, start_ns, step)"};
@@ -119,42 +118,34 @@ static const struct db_table schema = {"apapi_schema", schema_fields, ", PRIMARY
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
-static struct db_value value_of(const struct db_field *field, const void *base)
+static struct db_value value_of(const struct field *field, const void *base)
 {
     const char *at = (const char *)base + field->offset;
     struct db_line line;
     uint32_t number;
-    uint64_t moment;
-    size_t count;
+    uint64_t count;
     double real;
 
     switch (field->form) {
-    case DB_FORM_TEXT:
-        return db_text(*at ? at : NULL);
-    case DB_FORM_WORD:
-        return db_text(at);
-    case DB_FORM_NUMBER:
-    case DB_FORM_KEY:
+    case FIELD_TEXT:
+        return db_text(*at || field->mandatory ? at : NULL);
+    case FIELD_NUMBER:
         memcpy(&number, at, sizeof number);
-        return number != APAPI_UNKNOWN      ? db_integer(number)
-               : field->form == DB_FORM_KEY ? db_integer(-1)
-                                            : db_text(NULL);
-    case DB_FORM_COUNT:
-        memcpy(&count, at, sizeof count);
-        return db_integer((int64_t)count);
-    case DB_FORM_FLAG:
+        return number != APAPI_UNKNOWN ? db_integer(number)
+               : field->mandatory      ? db_integer(-1)
+                                       : db_text(NULL);
+    case FIELD_FLAG:
         return db_integer(*(const bool *)at);
-    case DB_FORM_MOMENT:
-    case DB_FORM_TIME:
-        memcpy(&moment, at, sizeof moment);
-        return field->form == DB_FORM_TIME ? db_real((double)moment / 1e9)
-                                           : db_integer((int64_t)moment);
-    case DB_FORM_REAL:
+    case FIELD_LINE:
+        memcpy(&line, at, sizeof line);
+        return db_bytes(line.text, line.size);
+    case FIELD_REAL:
         memcpy(&real, at, sizeof real);
         return db_real(real);
     default:
-        memcpy(&line, at, sizeof line);
-        return db_bytes(line.text, line.size);
+        memcpy(&count, at, sizeof count);
+        return field->form == FIELD_DURATION ? db_real((double)count / NS_PER_S)
+                                             : db_integer((int64_t)count);
     }
 }
 
@@ -162,7 +153,7 @@ size_t db_row(const struct db_table *table, const void *base, struct db_value va
 {
     size_t count = 0;
 
-    for (; table->fields[count].name; count++) {
+    for (; table->fields[count].key; count++) {
         values[count] = value_of(&table->fields[count], base);
     }
     return count;
@@ -172,8 +163,8 @@ size_t db_row(const struct db_table *table, const void *base, struct db_value va
 
 static void write_names(FILE *sql, const struct db_table *table)
 {
-    for (const struct db_field *field = table->fields; field->name; field++) {
-        fprintf(sql, "%s\"%s\"", field == table->fields ? "" : ", ", field->name);
+    for (const struct field *field = table->fields; field->key; field++) {
+        fprintf(sql, "%s\"%s\"", field == table->fields ? "" : ", ", field->key);
     }
 }
 
@@ -184,40 +175,33 @@ void db_insert_write(FILE *sql, const struct db_table *table, size_t rows)
     fputs(") VALUES ", sql);
     for (size_t row = 0; row < rows; row++) {
         fputs(row ? ", (?" : "(?", sql);
-        for (const struct db_field *field = table->fields + 1; field->name; field++) {
+        for (const struct field *field = table->fields + 1; field->key; field++) {
             fputs(", ?", sql);
         }
         fputc(')', sql);
     }
 }
 
-static void write_type(FILE *sql, const struct db_field *field, const struct db_dialect *dialect)
+static void write_type(FILE *sql, const struct field *field, const struct db_dialect *dialect)
 {
     switch (field->form) {
-    case DB_FORM_TEXT:
-    case DB_FORM_WORD:
-        fprintf(sql, "VARCHAR(%zu)%s%s", field->size - 1, dialect->text_end,
-                field->form == DB_FORM_WORD ? " NOT NULL" : "");
+    case FIELD_TEXT:
+        fprintf(sql, "VARCHAR(%zu)%s", field->size - 1, dialect->text_end);
         break;
-    case DB_FORM_NUMBER:
-    case DB_FORM_COUNT:
-        fputs("BIGINT", sql);
+    case FIELD_FLAG:
+        fputs("SMALLINT", sql);
         break;
-    case DB_FORM_MOMENT:
-    case DB_FORM_KEY:
-        fprintf(sql, "%s NOT NULL", strcmp(field->name, "id") == 0 ? dialect->id_type : "BIGINT");
-        break;
-    case DB_FORM_FLAG:
-        fputs("SMALLINT NOT NULL", sql);
-        break;
-    case DB_FORM_TIME:
-    case DB_FORM_REAL:
+    case FIELD_REAL:
+    case FIELD_DURATION:
         fputs("DOUBLE PRECISION", sql);
         break;
-    case DB_FORM_LINE:
-        fprintf(sql, "%s NOT NULL", dialect->line_type);
+    case FIELD_LINE:
+        fputs(dialect->line_type, sql);
         break;
+    default:
+        fputs(strcmp(field->key, "id") == 0 ? dialect->id_type : "BIGINT", sql);
     }
+    fputs(field->mandatory ? " NOT NULL" : "", sql);
 }
 
 static int create_table(struct db *db, const struct db_table *table, struct apapi_error *err)
@@ -228,8 +212,8 @@ static int create_table(struct db *db, const struct db_table *table, struct apap
 
     if (sql) {
         fprintf(sql, "CREATE TABLE IF NOT EXISTS %s (", table->name);
-        for (const struct db_field *field = table->fields; field->name; field++) {
-            fprintf(sql, "%s\"%s\" ", field == table->fields ? "" : ", ", field->name);
+        for (const struct field *field = table->fields; field->key; field++) {
+            fprintf(sql, "%s\"%s\" ", field == table->fields ? "" : ", ", field->key);
             write_type(sql, field, db_dialect(db));
         }
         fprintf(sql, "%s)%s", table->ending, db_dialect(db)->table_end);
@@ -284,9 +268,8 @@ static void write_member(FILE *sql, const struct db_dialect *dialect, const stru
 
 static bool has_column(const struct db_table *table, const char *name)
 {
-    for (const struct db_field *field = table ? table->fields : NULL; field && field->name;
-         field++) {
-        if (strcmp(field->name, name) == 0) {
+    for (const struct field *field = table ? table->fields : NULL; field && field->key; field++) {
+        if (strcmp(field->key, name) == 0) {
             return true;
         }
     }

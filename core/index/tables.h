@@ -13,36 +13,17 @@
 #define DB_FILE_SIZE 256
 #define DB_VERSION 11
 
-/** How a member of a structure is stored. Unknown values are NULL, but for DB_FORM_KEY. */
-enum db_form {
-    DB_FORM_TEXT,   /* char[size] */
-    DB_FORM_WORD,   /* the same, and "" is stored as it is */
-    DB_FORM_NUMBER, /* uint32_t */
-    DB_FORM_KEY,    /* uint32_t; APAPI_UNKNOWN is stored as -1: two NULLs are not equal */
-    DB_FORM_FLAG,   /* bool */
-    DB_FORM_COUNT,  /* size_t */
-    DB_FORM_MOMENT, /* int64_t, UTC since 1970 [ns] */
-    DB_FORM_TIME,   /* uint64_t [ns], stored in [s] */
-    DB_FORM_REAL,   /* double */
-    DB_FORM_LINE    /* struct db_line */
-};
-
 struct db_line {
     const char *text;
     size_t size;
 };
 
-/** A column and the member that it holds. */
-struct db_field {
-    const char *name;
-    enum db_form form;
-    size_t offset, size;
-};
-
+/** Its columns are members of a structure. Unknown values of fields that are not mandatory are
+ * NULL; of a number that is, -1: two NULLs are not equal. */
 struct db_table {
     const char *name;
-    const struct db_field *fields; /* up to one without a name */
-    const char *ending;            /* constraints */
+    const struct field *fields;
+    const char *ending; /* constraints */
 };
 
 /** A row of `records`. */

@@ -34,7 +34,8 @@ enum field_form {
     FIELD_SET,      /* uint32_t, a set of domains; unknown: 0 */
     FIELD_OBJECT,   /* a structure; unknown: nothing of it is known */
     FIELD_DOMAINS,  /* structures by enum apapi_domain, in JSON by name; unknown: their energy is */
-    FIELD_LIST      /* pointer to structures, which are read into new memory; unknown: none */
+    FIELD_LIST,     /* pointer to structures, which are read into new memory; unknown: none */
+    FIELD_LINE      /* not in JSON: a record's line in a database */
 };
 
 struct field_path;

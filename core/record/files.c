@@ -526,41 +526,41 @@ static void walk_leave_out(struct apapi_scan *scan, const char *path, const char
     scan_report(scan, &(struct apapi_scan_problem){.file = path, .reason = reason});
 }
 
-/* @return a descriptor; -1: leave it out */
-static int walk_open_regular(struct apapi_scan *scan, int day_fd, const char *path,
-                             struct apapi_scan_file *file)
+/* @return whether it is open; else leave it out */
+static bool walk_open_regular(struct apapi_scan *scan, int day_fd, const char *path,
+                              struct apapi_scan_file *file)
 {
-    int fd = openat(day_fd, file->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
     struct stat status;
 
-    if (fd < 0 || fstat(fd, &status) < 0) {
+    file->fd = openat(day_fd, file->name, flags);
+    if (file->fd < 0 || fstat(file->fd, &status) < 0) {
         walk_leave_out(scan, path, errno == ELOOP ? "a symbolic link" : strerror(errno));
     } else if (!S_ISREG(status.st_mode)) {
         walk_leave_out(scan, path, "not a regular file");
     } else {
         file->size = (uint64_t)status.st_size;
-        return fd;
+        return true;
     }
-    folder_close(fd);
-    return -1;
+    folder_close(file->fd);
+    return false;
 }
 
 static int walk_read_file(struct apapi_scan *scan, const struct apapi_scan_file *file,
-                          const char *path, int fd)
+                          const char *path)
 {
     const struct apapi_scan_sink *sink = &scan->sink;
     bool packed = inflow_is_packed(file->name), whole = true;
     uint64_t offset = 0;
 
-    scan->fd = fd;
     if (sink->begin && !sink->begin(file, &offset, sink->context)) {
         return 0;
     }
     if (packed) {
         offset = 0; /* a compressed file does not grow */
     }
-    if ((offset > 0 && lseek(fd, (off_t)offset, SEEK_SET) < 0) ||
-        scan_read(scan, fd, path, &offset, NULL)) {
+    if ((offset > 0 && lseek(file->fd, (off_t)offset, SEEK_SET) < 0) ||
+        scan_read(scan, file->fd, path, &offset, NULL)) {
         if (scan->stopped || errno == ENOMEM) {
             return -1;
         }
@@ -578,19 +578,16 @@ static int walk_entry(struct apapi_scan *scan, int day_fd, char path[PATH_MAX],
                       struct apapi_scan_file *file)
 {
     size_t length = strlen(path);
-    int result = 0, fd = -1;
+    int result = 0;
     char reason[80];
 
     snprintf(path + length, PATH_MAX - length, "/%s", file->name);
-    if (inflow_is_packed(file->name) || !walk_find_suffix(scan, file->name)[strlen(scan->suffix)]) {
-        fd = walk_open_regular(scan, day_fd, path, file);
-    } else {
+    if (!inflow_is_packed(file->name) && walk_find_suffix(scan, file->name)[strlen(scan->suffix)]) {
         snprintf(reason, sizeof reason, "its name ends neither with %s nor with .gz", scan->suffix);
         walk_leave_out(scan, path, reason);
-    }
-    if (fd >= 0) {
-        result = walk_read_file(scan, file, path, fd);
-        folder_close(fd);
+    } else if (walk_open_regular(scan, day_fd, path, file)) {
+        result = walk_read_file(scan, file, path);
+        folder_close(file->fd);
     }
     path[length] = '\0';
     return result;

@@ -80,7 +80,6 @@ struct apapi_scan {
     struct apapi_scan_counts counts;
     bool stopped;
     const char *name; /* of the input */
-    int fd;           /* of the file of a folder, from the sink's begin() on */
     struct lines lines;
     struct tree tree; /* scratch memory */
 };

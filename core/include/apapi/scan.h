@@ -46,6 +46,7 @@ struct apapi_scan_file {
     const char *day;  /* "2026-11-21" */
     const char *name; /* "n1.jsonl" */
     uint64_t size;    /* [bytes], as it lies on the disk */
+    int fd;           /* for pread(2) and fstat(2) alone */
 };
 
 /** @return 0 to continue; -1 with errno: the reading ends and fails with this errno. */
