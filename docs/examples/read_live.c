@@ -17,7 +17,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", err.text);
         return EXIT_FAILURE;
     }
-    printf("step %u.%s on %s\n", page->head.job, page->head.step, page->head.node);
+    if (page->head.job != UINT32_MAX) { /* atime has no job */
+        printf("step %u.%s on %s\n", page->head.job, page->head.step, page->head.node);
+    }
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         struct apapi_live_slot slot;
 
