@@ -30,6 +30,13 @@ load report_common
     [[ $(TZ=UTC cells day,measured --by day -j 12) == $'2026-11-20|100\n2026-11-21|50' ]]
 }
 
+@test "shares of steps that had the whole node at the same time: each moment once, by the power over time" {
+    has_all() { record 80 "$1" n1 "$2" 40 150 ".timeline.package.n = $3 | .share = {method: \"exclusive\", domains: {package: {energy_j: 6000}}}"; }
+    has_all 0 0 '[1000, 1000, 1000, 3000]'
+    has_all 1 30 '[3000, 1000, 1000, 1000]'
+    [[ $(cells energy -j 80 --energy=share) == 9000 && $(cells energy -j 80) == 9000 ]]
+}
+
 @test "CSV, parsable: what other programs could take for a separator, a formula or a control sequence" {
     record 72 0 n1 0 100 200 '.job_name = "a,\"b\"|c"'
     run -0 report --csv -j 72 --format=jobid,jobname,energy,co2

@@ -83,6 +83,13 @@ regions_fit() { # EXPRESSION TRUTH THREADS
     nothing_is_left
 }
 
+@test "where a meter begins again, the uncertainty of the step is in that of each region" {
+    printf 'powercap/intel-rapl:%s/energy_uj reset 0.5\n' 0 1 >"$BATS_TEST_TMPDIR/resets"
+    run -0 marked --spec "$BATS_TEST_TMPDIR/resets" -- "$atime" -f json -o "$json" "$phases" - 1 1 1
+    jq -e '.domains.package as $all | $all.covered < 0.995 and
+        ([.regions[].domains.package.uncertainty_j] | length > 3 and all(. >= $all.uncertainty_j))' "$json"
+}
+
 @test "a program without regions: no word of them, and nothing left" {
     run -0 --separate-stderr marked -- "$atime" -v sh -c 'exit 0'
     [[ $stderr != *region* ]]
