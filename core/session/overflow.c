@@ -7,9 +7,16 @@
 
 #include "base/thread.h"
 
+void overflow_forget_sums(struct overflows *overflows)
+{
+    feed_clear(overflows->feeds);
+    memset(overflows->domains, 0, sizeof overflows->domains);
+}
+
 void overflow_init(struct overflows *overflows, struct session_clock *clock,
                    void (*hold)(void *owner, bool more), void *owner)
 {
+    atomic_init(&overflows->active, 0);
     pthread_mutex_init(&overflows->mutex, NULL);
     thread_condition(&overflows->changed);
     sem_init(&overflows->semaphore, 0, 0);
@@ -17,7 +24,7 @@ void overflow_init(struct overflows *overflows, struct session_clock *clock,
     overflows->hold = hold;
     overflows->owner = owner;
     overflows->telling = -1;
-    feed_clear(overflows->feeds);
+    overflow_forget_sums(overflows);
 }
 
 void overflow_clear(struct overflows *overflows)
@@ -33,12 +40,12 @@ void overflow_clear(struct overflows *overflows)
 void overflow_restart(struct overflows *overflows)
 {
     pthread_mutex_lock(&overflows->mutex);
-    feed_clear(overflows->feeds);
-    memset(overflows->domains, 0, sizeof overflows->domains);
+    overflow_forget_sums(overflows);
     for (size_t i = 0; i < overflows->watch_count; i++) {
         struct overflow_watch *watch = &overflows->watches[i];
 
         limit_restart(&watch->limits);
+        watch->begun = false;
         watch->windows = watch->end_ns = 0;
     }
     pthread_mutex_unlock(&overflows->mutex);
@@ -268,7 +275,7 @@ static bool overflow_look(const struct overflows *overflows, struct overflow_wat
 {
     const struct overflow_target *target = &watch->target;
     struct limit_value value;
-    bool fresh = target->component != OVERFLOW_SUMS
+    bool fresh = target->subject == OVERFLOW_EVENT
                      ? overflow_of_meter(watch, &component->meters[target->index],
                                          component->read_ns, &value)
                      : overflow_of_sum(watch, &overflows->domains[target->index].sum, &value);
@@ -276,6 +283,7 @@ static bool overflow_look(const struct overflows *overflows, struct overflow_wat
     if (!fresh && value.broken) {
         limit_break(&watch->limits);
     }
+    watch->begun |= fresh;
     return fresh && limit_look(&watch->limits, &value);
 }
 
@@ -318,18 +326,17 @@ void overflow_evaluate(struct overflows *overflows, const struct component *comp
 {
     bool crossed = false;
 
-    if (component->meter_count == 0) {
+    if (atomic_load_explicit(&overflows->active, memory_order_relaxed) == 0 ||
+        component->meter_count == 0) {
         return;
     }
     pthread_mutex_lock(&overflows->mutex);
-    if (overflows->watch_count > 0) {
-        overflow_see(overflows, component, index);
-    }
+    overflow_see(overflows, component, index);
     for (size_t i = 0; i < overflows->watch_count; i++) {
         struct overflow_watch *watch = &overflows->watches[i];
 
         if (watch->limits.first &&
-            (watch->target.component == OVERFLOW_SUMS || watch->target.component == index)) {
+            (watch->target.subject != OVERFLOW_EVENT || watch->target.component == index)) {
             crossed |= overflow_look(overflows, watch, component);
         }
     }

@@ -3,6 +3,7 @@
 #define SESSION_OVERFLOW_H
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,12 +21,11 @@
 
 struct overflow_cpu;
 
-#define OVERFLOW_SUMS SIZE_MAX
-
 /** The event or domain of a threshold. */
 struct overflow_target {
+    enum overflow_subject { OVERFLOW_EVENT, OVERFLOW_DOMAIN } subject;
     bool counts;      /* totals, not levels */
-    size_t component; /* of the session's list; OVERFLOW_SUMS: a domain */
+    size_t component; /* OVERFLOW_EVENT: of the session's list */
     size_t index;     /* of the component's events, or the domain; NONE: the node */
 };
 
@@ -33,6 +33,7 @@ struct overflow_target {
 struct overflow_watch {
     struct limit_watch limits; /* none: it is free */
     struct overflow_target target;
+    bool begun;       /* a value has come: thresholds that are set later have their own watch */
     uint64_t windows; /* of its rate, at the latest reading */
     uint64_t end_ns;  /* of the latest one of these windows */
 };
@@ -77,14 +78,15 @@ struct overflow_domain {
     bool part_gap;
 };
 
-/** The thresholds of a session. */
+/** The thresholds of a session. The mutex protects all but `active`. */
 struct overflows {
+    atomic_uint active; /* thresholds that readings may cross; 0: readings are not looked at */
     pthread_mutex_t mutex;
     pthread_cond_t changed; /* something has been told */
     sem_t semaphore;        /* there is something to tell; signals raise it, too */
     struct overflow_slot slots[APAPI_OVERFLOW_MAX];
     struct overflow_watch watches[APAPI_OVERFLOW_MAX];
-    size_t watch_count; /* of them that have been in use; 0: readings are not looked at */
+    size_t watch_count; /* of them that have been in use */
     struct feed feeds[APAPI_DOMAINS];
     struct overflow_domain domains[APAPI_DOMAINS]; /* the first has the sum of the node */
     struct session_clock *clock;
@@ -104,8 +106,12 @@ void overflow_clear(struct overflows *overflows);
 /** A run begins: nothing is known or crossed yet. */
 void overflow_restart(struct overflows *overflows);
 
+/** With the mutex: forget the sums of domains and the node. */
+void overflow_forget_sums(struct overflows *overflows);
+
 /**
- * With the mutex, and that of whoever reads the component: add its latest reading to the sums.
+ * With the mutex of the overflows, and that of whoever reads the component: add the component's
+ * latest reading to the sums.
  * @param index  of the component in the session's list
  */
 void overflow_see(struct overflows *overflows, const struct component *component, size_t index);

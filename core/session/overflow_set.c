@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,23 +20,6 @@ static void overflow_free_slot(struct overflow_slot *slot)
 {
     free(slot->cpu);
     memset(slot, 0, sizeof *slot);
-}
-
-/* If it is not so: "EVENT: " and the mistake. @return whether it is so */
-static bool __attribute__((format(printf, 5, 6)))
-overflow_need(const struct apapi_overflow *what, struct apapi_error *err, bool is_so, int code,
-              const char *format, ...)
-{
-    char message[sizeof err->text];
-    va_list arguments;
-
-    if (!is_so) {
-        va_start(arguments, format);
-        vsnprintf(message, sizeof message, format, arguments);
-        va_end(arguments);
-        apapi_fail(err, code, "%.100s: %s", what->event, message);
-    }
-    return is_so;
 }
 
 /* --- thresholds that PAPI counts -------------------------------------------------------------- */
@@ -114,18 +96,19 @@ static int overflow_cpu_prepare(struct overflows *overflows, const struct apapi_
                                 struct overflow_slot *slot, struct apapi_error *err)
 {
     const unsigned both = APAPI_OVERFLOW_HARDWARE | APAPI_OVERFLOW_SOFTWARE;
-    double threshold = what->threshold;
 
-    if (!overflow_need(what, err,
-                       (what->mode & both) != both &&
-                           (what->mode & ~both) == APAPI_OVERFLOW_EVERY && what->hold_ns == 0 &&
-                           what->hysteresis == 0,
-                       EINVAL, "PAPI only counts every so many, in one way") ||
-        !overflow_need(what, err, isfinite(threshold) && threshold > 0, EINVAL,
-                       "the threshold %g is not above 0", threshold) ||
-        !overflow_need(what, err, threshold >= 1 && threshold <= INT_MAX, ERANGE,
-                       "PAPI takes thresholds from 1 to %d", INT_MAX)) {
-        return -1;
+    if ((what->mode & both) == both || (what->mode & ~both) != APAPI_OVERFLOW_EVERY ||
+        what->hold_ns > 0 || what->hysteresis != 0) {
+        return apapi_fail(err, EINVAL, "%.100s: PAPI only counts every so many, in one way",
+                          what->event);
+    }
+    if (!isfinite(what->threshold) || what->threshold <= 0) {
+        return apapi_fail(err, EINVAL, "%.100s: the threshold %g is not above 0", what->event,
+                          what->threshold);
+    }
+    if (what->threshold < 1 || what->threshold > INT_MAX) {
+        return apapi_fail(err, ERANGE, "%.100s: PAPI takes thresholds from 1 to %d", what->event,
+                          INT_MAX);
     }
     slot->cpu = calloc(1, sizeof *slot->cpu);
     if (!slot->cpu) {
@@ -140,15 +123,15 @@ static int overflow_cpu_prepare(struct overflows *overflows, const struct apapi_
 }
 
 /* Count in the calling thread from now on. @return its number; -1: it is free again */
-static int overflow_cpu_begin(struct overflows *overflows, struct overflow_slot *slot,
-                              struct apapi_error *err)
+static int overflow_cpu_begin(struct overflows *overflows, int number, struct apapi_error *err)
 {
+    struct overflow_slot *slot = &overflows->slots[number];
     int saved;
 
     slot->cpu->counter.event = slot->event;
-    slot->cpu->number = (int)(slot - overflows->slots);
+    slot->cpu->number = number;
     if (apapi_route_overflow->begin(&slot->cpu->counter, err) == 0) {
-        return slot->cpu->number;
+        return number;
     }
     saved = errno; /* there is no PAPI, or it cannot be used */
     pthread_mutex_lock(&overflows->mutex);
@@ -209,6 +192,13 @@ static struct overflow_slot *overflow_oldest(struct overflows *overflows)
     return oldest;
 }
 
+static void overflow_free_if_left(struct overflow_slot *slot)
+{
+    if (slot->state == OVERFLOW_LEAVING && overflow_first_ns(slot) == UINT64_MAX) {
+        overflow_free_slot(slot);
+    }
+}
+
 /* With the mutex, which is not held during the call. @return whether there was anything. */
 static bool overflow_tell_next(struct overflows *overflows)
 {
@@ -230,6 +220,7 @@ static bool overflow_tell_next(struct overflows *overflows)
     told.what.handler(&crossing, told.what.user);
     pthread_mutex_lock(&overflows->mutex);
     overflows->telling = -1;
+    overflow_free_if_left(slot);
     overflows->clock->wake(overflows->clock, &overflows->changed);
     return true;
 }
@@ -306,30 +297,43 @@ static bool overflow_wait(struct overflows *overflows, uint64_t deadline_ns)
                                         deadline_ns);
 }
 
-/*
- * With the mutex: wait until all is told, or all of one threshold, but not in a handler.
- * @param slot  NULL: all. @return false: that has taken too long
- */
-static bool overflow_await(struct overflows *overflows, const struct overflow_slot *slot,
-                           uint64_t patience_ns)
-{
-    uint64_t deadline_ns = session_clock_now_ns(overflows->clock) + patience_ns;
-    bool in_time = true, behind = true;
-
-    while (in_time && behind && !overflow_in_handler(overflows) && !overflows->ended) {
-        behind = slot ? overflows->telling == slot - overflows->slots ||
-                            overflow_first_ns(slot) != UINT64_MAX
-                      : overflows->telling >= 0 || overflow_oldest(overflows);
-        in_time = !behind || overflow_wait(overflows, deadline_ns);
-    }
-    return in_time;
-}
-
 void overflow_flush(struct overflows *overflows, uint64_t patience_ns)
 {
+    uint64_t deadline_ns = session_clock_now_ns(overflows->clock) + patience_ns;
+
     pthread_mutex_lock(&overflows->mutex);
-    overflow_await(overflows, NULL, patience_ns);
+    while (!overflow_in_handler(overflows) && !overflows->ended &&
+           (overflows->telling >= 0 || overflow_oldest(overflows)) &&
+           overflow_wait(overflows, deadline_ns)) {
+    }
     pthread_mutex_unlock(&overflows->mutex);
+}
+
+/*
+ * With the mutex: wait until all is told of a threshold that was removed, but not in a handler.
+ * @return 0; -1 with errno EBUSY: it has taken too long, and the rest is dropped
+ */
+static int overflow_await_left(struct overflows *overflows, int number, uint64_t patience_ns)
+{
+    struct overflow_slot *slot = &overflows->slots[number];
+    uint64_t deadline_ns = session_clock_now_ns(overflows->clock) + patience_ns;
+    bool left;
+
+    if (overflows->telling != number) {
+        overflow_free_if_left(slot);
+    }
+    if (overflow_in_handler(overflows)) {
+        return 0;
+    }
+    do { /* until its handler is not called any more */
+        left =
+            overflows->telling != number && (slot->state != OVERFLOW_LEAVING || overflows->ended);
+    } while (!left && overflow_wait(overflows, deadline_ns));
+    if (slot->state == OVERFLOW_LEAVING) { /* it hangs, or the thread has ended: no call */
+        overflow_free_slot(slot);
+    }
+    errno = left ? errno : EBUSY;
+    return left ? 0 : -1;
 }
 
 void overflow_end(struct overflows *overflows)
@@ -379,107 +383,121 @@ static void overflow_set_unit(struct overflow_slot *slot, const char *unit)
 static void overflow_search_in(const struct component *component, struct overflow_search *search,
                                struct overflow_slot *slot, size_t number)
 {
-    struct overflow_target *target = &slot->target;
-    bool of_event = target->component != OVERFLOW_SUMS;
-    double time_s = target->counts ? 1 : (double)component->interval_ns / 1e9;
+    bool of_event = slot->target.subject == OVERFLOW_EVENT, here = false;
+    double time_s = slot->target.counts ? 1 : (double)component->interval_ns / 1e9;
     size_t length = strlen(component->name);
 
-    for (size_t i = 0; i < component->meter_count; i++) {
+    for (size_t i = 0; i < component->meter_count && !(of_event && here); i++) {
         const struct apapi_event *event = &component->events[i];
         enum apapi_domain domain = component->feeds[i];
-        bool fits = of_event ? !search->found && strcmp(event->name, search->name) == 0
-                    : target->index == APAPI_DOMAIN_NONE ? apapi_domain_adds_up(domain)
-                                                         : domain == target->index;
 
         if (of_event) {
             nearest_offer(event->name, &search->similar);
         }
-        if (fits && of_event) {
-            *target = (struct overflow_target){target->counts, number, i};
+        if (of_event                                  ? strcmp(event->name, search->name) != 0
+            : slot->target.index == APAPI_DOMAIN_NONE ? !apapi_domain_adds_up(domain)
+                                                      : domain != slot->target.index) {
+            continue;
+        }
+        if (of_event) {
+            slot->target.index = i;
+            slot->target.component = number;
             slot->kind = event->kind;
             slot->accumulates = event->accumulates;
             overflow_set_unit(slot, event->unit);
         }
-        if (fits && event->accumulates && event->type != APAPI_TYPE_FP64) {
+        if (event->accumulates && event->type != APAPI_TYPE_FP64) {
             slot->step = fmax(slot->step, event->scale / time_s);
         }
-        search->found |= fits;
+        here = true;
     }
     /* the component's name stands before ":::"; where it does not, any may have the event */
     search->opening |=
         component->to_open && (!of_event || !strstr(search->name, ":::") ||
                                (strncmp(search->name, component->name, length) == 0 &&
                                 strncmp(search->name + length, ":::", 3) == 0));
+    search->found |= here;
 }
 
-static bool overflow_find(struct sampling *sampling, struct overflow_slot *slot,
-                          struct apapi_error *err)
+static int overflow_find(struct sampling *sampling, struct overflow_slot *slot,
+                         struct apapi_error *err)
 {
     struct overflow_search search = {.name = slot->what.event};
     enum apapi_domain domain = apapi_domain_find(search.name);
     char similar[112] = "";
 
     if (domain != APAPI_DOMAIN_NONE || strcmp(search.name, LIMIT_TOTAL_NAME) == 0) {
-        slot->target.component = OVERFLOW_SUMS;
+        slot->target.subject = OVERFLOW_DOMAIN;
         slot->target.index = domain;
     }
     nearest_begin(&search.similar, search.name);
-    for (size_t i = 0; i < sampling->count; i++) {
+    for (size_t i = 0;
+         i < sampling->count && !(search.found && slot->target.subject == OVERFLOW_EVENT); i++) {
         pthread_mutex_t *mutex = sampling_lock(sampling, i);
 
         overflow_search_in(&sampling->components[i], &search, slot, i);
         pthread_mutex_unlock(mutex);
     }
     if (search.found) {
-        return true;
+        return 0;
+    }
+    if (search.opening) {
+        return apapi_fail(err, EAGAIN, "%.100s: a component is still being opened", search.name);
     }
     nearest_text(&search.similar, similar, sizeof similar);
-    return overflow_need(&slot->what, err, !search.opening, EAGAIN,
-                         "a component is still being opened") &&
-           overflow_need(&slot->what, err, false, ENOENT,
-                         "this session measures no such event or domain%s",
-                         slot->target.component != OVERFLOW_SUMS && *similar == '\0'
-                             ? "; 'apapi list' shows all events"
-                             : similar);
+    return apapi_fail(err, ENOENT, "%.80s: this session measures no such event or domain%s",
+                      search.name,
+                      slot->target.subject == OVERFLOW_EVENT && *similar == '\0'
+                          ? "; 'apapi list' shows all events"
+                          : similar);
 }
 
 /* --- checking --------------------------------------------------------------------------------- */
 
-static bool overflow_words_fit(const struct apapi_overflow *what, struct apapi_error *err)
+static int overflow_check_words(const struct apapi_overflow *what, struct apapi_error *err)
 {
-    return overflow_need(what, err, what->mode <= APAPI_OVERFLOW_BELOW, EINVAL,
-                         "mode 0x%x is not known", what->mode) &&
-           overflow_need(what, err, isfinite(what->threshold), EINVAL,
-                         "the threshold is no finite number") &&
-           overflow_need(what, err, isfinite(what->hysteresis) && what->hysteresis >= 0, EINVAL,
-                         "hysteresis must be a number from 0") &&
-           overflow_need(what, err,
-                         !limit_counts(what->mode) || (what->hold_ns == 0 && what->hysteresis == 0),
-                         EINVAL, "a total has neither a time to hold nor hysteresis");
+    if (what->mode > APAPI_OVERFLOW_BELOW) {
+        return apapi_fail(err, EINVAL, "%.100s: mode 0x%x is not known", what->event, what->mode);
+    }
+    if (!isfinite(what->threshold)) {
+        return apapi_fail(err, EINVAL, "%.100s: the threshold is no finite number", what->event);
+    }
+    if (!isfinite(what->hysteresis) || what->hysteresis < 0) {
+        return apapi_fail(err, EINVAL, "%.100s: hysteresis must be a number from 0", what->event);
+    }
+    if (limit_counts(what->mode) && (what->hold_ns > 0 || what->hysteresis > 0)) {
+        return apapi_fail(err, EINVAL, "%.100s: a total has neither a time to hold nor hysteresis",
+                          what->event);
+    }
+    return 0;
 }
 
-static bool overflow_fits(const struct apapi_overflow *what, const struct overflow_slot *slot,
+static int overflow_check(const struct apapi_overflow *what, const struct overflow_slot *slot,
                           struct apapi_error *err)
 {
-    const char *unit = slot->unit;
-    double threshold = what->threshold;
     bool counts = slot->target.counts;
     bool any_sign = slot->kind == APAPI_KIND_TEMPERATURE && !counts;
 
-    return overflow_need(what, err, !what->unit || strcmp(what->unit, unit) == 0, EDOM,
-                         "a threshold in %s, not in %s", *unit ? unit : "its own unit",
-                         what->unit ? what->unit : "") &&
-           overflow_need(what, err, any_sign || threshold > 0, EINVAL,
-                         "the threshold %g is not above 0", threshold) &&
-           overflow_need(what, err, !counts || slot->accumulates || slot->kind == APAPI_KIND_POWER,
-                         EINVAL, "it is a gauge: it has no total") &&
-           overflow_need(what, err,
-                         what->mode != APAPI_OVERFLOW_ABOVE || any_sign ||
-                             what->hysteresis < threshold,
-                         EINVAL, "hysteresis must be less than the threshold") &&
-           overflow_need(what, err, threshold >= slot->step, ERANGE,
-                         "the threshold %g %s is below its resolution, %g %s", threshold, unit,
-                         slot->step, unit);
+    if (what->unit && strcmp(what->unit, slot->unit) != 0) {
+        return apapi_fail(err, EDOM, "%.100s: a threshold in %s, not in %s", what->event,
+                          *slot->unit ? slot->unit : "its own unit", what->unit);
+    }
+    if (!any_sign && what->threshold <= 0) {
+        return apapi_fail(err, EINVAL, "%.100s: the threshold %g is not above 0", what->event,
+                          what->threshold);
+    }
+    if (counts && !slot->accumulates && slot->kind != APAPI_KIND_POWER) {
+        return apapi_fail(err, EINVAL, "%.100s is a gauge: it has no total", what->event);
+    }
+    if (what->mode == APAPI_OVERFLOW_ABOVE && !any_sign && what->hysteresis >= what->threshold) {
+        return apapi_fail(err, EINVAL, "%.100s: hysteresis must be less than the threshold",
+                          what->event);
+    }
+    if (what->threshold < slot->step) {
+        return apapi_fail(err, ERANGE, "%.100s: the threshold %g %s is below its resolution, %g %s",
+                          what->event, what->threshold, slot->unit, slot->step, slot->unit);
+    }
+    return 0;
 }
 
 /* Make a threshold that can be set. */
@@ -496,40 +514,64 @@ static int overflow_prepare(struct sampling *sampling, const struct apapi_overfl
         return overflow_cpu_prepare(&sampling->common.overflows, what, slot, err);
     }
     overflow_set_unit(slot, "J");
-    return overflow_words_fit(what, err) && overflow_find(sampling, slot, err) &&
-                   overflow_fits(what, slot, err)
-               ? 0
-               : -1;
+    return overflow_check_words(what, err) || overflow_find(sampling, slot, err)
+               ? -1
+               : overflow_check(what, slot, err);
 }
 
 /* --- setting ---------------------------------------------------------------------------------- */
 
-/* With the mutex: it gets values from now on. */
+/* From now on readings are looked at; what was measured before in this run is added. */
+static void overflow_catch_up(struct sampling *sampling)
+{
+    struct overflows *overflows = &sampling->common.overflows;
+
+    pthread_mutex_lock(&overflows->mutex);
+    overflow_forget_sums(overflows);
+    pthread_mutex_unlock(&overflows->mutex);
+    for (size_t i = 0; i < sampling->count; i++) {
+        pthread_mutex_t *component = sampling_lock(sampling, i);
+
+        pthread_mutex_lock(&overflows->mutex);
+        if (sampling->components[i].tried) {
+            overflow_see(overflows, &sampling->components[i], i);
+        }
+        pthread_mutex_unlock(&overflows->mutex);
+        pthread_mutex_unlock(component);
+    }
+}
+
+/* With the mutex: it gets values from now on, of its own if the others have had some already. */
 static void overflow_watch(struct overflows *overflows, struct overflow_slot *slot)
 {
     const struct overflow_target *target = &slot->target;
-    struct overflow_watch *free_one = NULL, *watch = overflows->watches;
+    struct overflow_watch *found = NULL;
 
-    for (; watch < overflows->watches + overflows->watch_count; watch++) {
+    for (size_t i = 0; i < overflows->watch_count; i++) {
+        struct overflow_watch *watch = &overflows->watches[i];
+
         if (!watch->limits.first) {
-            free_one = watch;
-        } else if (watch->target.counts == target->counts &&
+            found = found ? found : watch;
+        } else if (!watch->begun && watch->target.subject == target->subject &&
+                   watch->target.counts == target->counts &&
                    watch->target.component == target->component &&
                    watch->target.index == target->index) {
+            found = watch;
             break;
         }
     }
-    if (watch == overflows->watches + overflows->watch_count) { /* there is room for each */
-        overflows->watch_count += !free_one;
-        watch = free_one ? free_one : watch;
-        *watch = (struct overflow_watch){.target = *target};
+    if (!found) { /* there is one for each threshold */
+        found = &overflows->watches[overflows->watch_count++];
     }
-    slot->watch = watch;
+    if (!found->limits.first) {
+        *found = (struct overflow_watch){.target = *target};
+    }
+    slot->watch = found;
     slot->limit = (struct limit_state){.mode = (enum apapi_overflow_mode)slot->what.mode,
                                        .level = slot->what.threshold,
                                        .hold_ns = slot->what.hold_ns,
                                        .hysteresis = slot->what.hysteresis};
-    limit_join(&watch->limits, &slot->limit);
+    limit_join(&found->limits, &slot->limit);
 }
 
 static void overflow_unwatch(struct overflow_slot *slot)
@@ -540,59 +582,59 @@ static void overflow_unwatch(struct overflow_slot *slot)
     slot->watch = NULL;
 }
 
-/* Before the first threshold: what was measured in this run is added up, and all that comes. */
-static void overflow_catch_up(struct sampling *sampling)
+/* @return its number. */
+static int overflow_reserve(struct overflows *overflows, const struct overflow_slot *slot,
+                            struct apapi_error *err)
 {
-    struct overflows *overflows = &sampling->common.overflows;
+    int number = 0;
 
-    for (size_t i = 0; i < sampling->count; i++) {
-        pthread_mutex_t *component = sampling_lock(sampling, i);
-
-        pthread_mutex_lock(&overflows->mutex);
-        if (sampling->components[i].tried && overflows->watch_count == 0) {
-            overflow_see(overflows, &sampling->components[i], i);
-        }
-        pthread_mutex_unlock(&overflows->mutex);
-        pthread_mutex_unlock(component);
+    pthread_mutex_lock(&overflows->mutex);
+    while (number < APAPI_OVERFLOW_MAX && overflows->slots[number].state != OVERFLOW_FREE) {
+        number++;
     }
+    if (number == APAPI_OVERFLOW_MAX) {
+        number = apapi_fail(err, ENOSPC, "%.100s: a session has at most %d thresholds", slot->event,
+                            APAPI_OVERFLOW_MAX);
+    } else if (overflow_start(overflows)) {
+        number =
+            apapi_fail(err, EAGAIN, "%.100s: no thread can be started for handlers", slot->event);
+    } else {
+        overflows->slots[number] = *slot;
+        overflows->slots[number].what.event = overflows->slots[number].event;
+        overflows->slots[number].what.unit = NULL;
+        if (!slot->cpu) {
+            overflow_watch(overflows, &overflows->slots[number]);
+        }
+    }
+    pthread_mutex_unlock(&overflows->mutex);
+    return number;
 }
 
 int overflow_add(struct sampling *sampling, const struct apapi_overflow *what,
                  struct apapi_error *err)
 {
     struct overflows *overflows = &sampling->common.overflows;
-    struct overflow_slot wanted, *slot = overflows->slots;
-    bool set = false;
+    struct overflow_slot slot;
+    int number;
 
     if (!what->event || !what->handler) {
         return apapi_fail(err, EINVAL, "a threshold needs an event and a handler");
     }
-    if (overflow_prepare(sampling, what, &wanted, err)) {
+    if (overflow_prepare(sampling, what, &slot, err)) {
         return -1;
     }
-    overflow_catch_up(sampling);
-    pthread_mutex_lock(&overflows->mutex);
-    while (slot < overflows->slots + APAPI_OVERFLOW_MAX && slot->state != OVERFLOW_FREE) {
-        slot++;
+    if (!slot.cpu && atomic_fetch_add(&overflows->active, 1) == 0) {
+        overflow_catch_up(sampling);
     }
-    if (overflow_need(what, err, slot < overflows->slots + APAPI_OVERFLOW_MAX, ENOSPC,
-                      "a session has at most %d thresholds", APAPI_OVERFLOW_MAX) &&
-        overflow_need(what, err, overflow_start(overflows) == 0, EAGAIN,
-                      "no thread can be started for handlers")) {
-        *slot = wanted;
-        slot->what.event = slot->event;
-        slot->what.unit = NULL;
-        if (!slot->cpu) {
-            overflow_watch(overflows, slot);
-        }
-        set = true;
+    number = overflow_reserve(overflows, &slot, err);
+    if (number >= 0) {
+        return slot.cpu ? overflow_cpu_begin(overflows, number, err) : number;
     }
-    pthread_mutex_unlock(&overflows->mutex);
-    if (!set) {
-        free(wanted.cpu);
-        return -1;
+    if (!slot.cpu) {
+        atomic_fetch_sub(&overflows->active, 1);
     }
-    return wanted.cpu ? overflow_cpu_begin(overflows, slot, err) : (int)(slot - overflows->slots);
+    free(slot.cpu);
+    return -1;
 }
 
 /* With the mutex. @return NULL: there is no such threshold. */
@@ -622,7 +664,7 @@ int overflow_change(struct sampling *sampling, int number, double threshold,
     } else {
         what = slot->what;
         what.threshold = threshold;
-        result = overflow_words_fit(&what, err) && overflow_fits(&what, slot, err) ? 0 : -1;
+        result = overflow_check_words(&what, err) || overflow_check(&what, slot, err) ? -1 : 0;
     }
     if (result == 0) { /* crossings before are still told */
         overflow_unwatch(slot);
@@ -648,12 +690,13 @@ int overflow_remove(struct sampling *sampling, int number)
     } else {
         if (slot->cpu) {
             apapi_route_overflow->end(&slot->cpu->counter);
+        } else {
+            atomic_fetch_sub(&overflows->active, 1);
         }
-        overflow_unwatch(slot);
         slot->state = OVERFLOW_LEAVING;
-        result = overflow_await(overflows, slot, APAPI_STOP_WAIT_NS) ? 0 : -1;
-        overflow_free_slot(slot);
-        errno = result ? EBUSY : errno;
+        overflow_unwatch(slot);
+        sem_post(&overflows->semaphore);
+        result = overflow_await_left(overflows, number, APAPI_STOP_WAIT_NS);
     }
     pthread_mutex_unlock(&overflows->mutex);
     return result;

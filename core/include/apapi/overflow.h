@@ -119,8 +119,8 @@ APAPI_API int apapi_overflow_change(struct apapi_session *session, int overflow,
 
 /**
  * Remove a threshold, also in a run. What it has crossed before is still told. Waits for that, for
- * at most APAPI_STOP_WAIT_NS; in a handler it does not wait, and no more is told. After it has
- * returned 0 outside of a handler, the threshold's handler is not called and does not run.
+ * at most APAPI_STOP_WAIT_NS; in a handler it does not wait. After it has returned 0 outside of a
+ * handler, the threshold's handler is not called and does not run.
  * @return 0; -1 with errno
  *         EINVAL  (PAPI_EINVAL) there is no such number
  *         EBUSY   (PAPI_EISRUN) a handler still runs; it is removed, and what it has crossed
