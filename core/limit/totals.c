@@ -87,7 +87,7 @@ static struct limit_node *sum_node(struct limit_sum *sum, const char *name)
     return node->name ? node : NULL;
 }
 
-/* What a step has used between two reports; NaN: not known. */
+/* Energy that a step has used between two reports [J]; NaN: not known. */
 struct step_news {
     double more_j;
     uint64_t from_ns;

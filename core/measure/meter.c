@@ -199,7 +199,7 @@ void apapi_probe_init(struct apapi_probe *probe, uint64_t update_ns)
     *probe = (struct apapi_probe){.update_ns = update_ns, .known_ns = update_ns};
 }
 
-/* What was seen holds for another update period. */
+/* A probe for another update period. */
 static void probe_rescale(struct apapi_probe *probe, uint64_t update_ns)
 {
     double updates = greater(1, probe->updates * (double)probe->update_ns / (double)update_ns);

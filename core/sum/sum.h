@@ -242,7 +242,7 @@ struct span {
 /** @return how long their union is */
 double spans_length_ns(struct span *spans, size_t count);
 
-/** What is wanted of a node. */
+/** The time and the domains of a node that are added up. */
 struct sum_extent {
     struct span time;
     uint32_t domains; /* bits */
