@@ -35,8 +35,8 @@ static struct option {
     int has_arg;
     char spank_variable[56];
     bool from_environment; /* this plugin has set the variable */
-    bool heard;            /* what the job was given comes first, if anything */
-    bool of_job;           /* it is being looked at: the job was checked when it was submitted */
+    bool heard;            /* there was a call for it */
+    bool of_job;           /* the present call is for what the job was given */
 } table[SPANK_APAPI_OPTIONS] = {
     [SPANK_APAPI_COMPONENTS] = {"apapi", "LIST",
                                 "measure energy of these components, for example rapl:nvml, or "
@@ -112,11 +112,16 @@ static int options_ask(const char *about, const char *text, char *answer, size_t
     return spank_apapi_ask(&question, answer, size, err);
 }
 
-/* A bad value of a variable does not fail the user's command, nor what the site has changed since
- * the job was submitted. */
 static bool options_is_preference(enum spank_apapi_option option)
 {
-    return table[option].of_job || choice->options[option].given == SPANK_APAPI_PREFERRED;
+    return choice->options[option].given == SPANK_APAPI_PREFERRED;
+}
+
+/* A bad value of a variable does not fail the user's command, nor does one of the job, if the site
+ * has changed since that was submitted. */
+static bool options_may_be_bad(enum spank_apapi_option option)
+{
+    return table[option].of_job || options_is_preference(option);
 }
 
 static void options_ignore(enum spank_apapi_option option, const char *text)
@@ -131,7 +136,7 @@ static void options_ignore(enum spank_apapi_option option, const char *text)
 /* Print the problem with the name that the user has used. */
 static int options_refuse(enum spank_apapi_option option, const char *text)
 {
-    if (options_is_preference(option)) {
+    if (options_may_be_bad(option)) {
         options_ignore(option, text);
     } else if (option == SPANK_APAPI_COMPONENTS) {
         slurm_error("apapi: %s", text);
@@ -145,7 +150,7 @@ static int options_refuse(enum spank_apapi_option option, const char *text)
 static int options_refuse_each(enum spank_apapi_option option, char *lines)
 {
     for (const char *line; (line = strsep(&lines, "\n"));) {
-        if (*line && options_is_preference(option)) {
+        if (*line && options_may_be_bad(option)) {
             options_ignore(option, line);
         } else if (*line) {
             slurm_error("apapi: %s", line);
@@ -203,16 +208,13 @@ static int options_check_components(enum spank_apapi_option option)
                : options_check_list(option, text);
 }
 
-/* The job was given the option if Slurm has its variable: then the first call is for that. */
 static int options_gather(const char *variable, struct apapi_error *err)
 {
-    static bool seen;
-    bool inherits = !seen && getenv(table[SPANK_APAPI_OVERFLOW].spank_variable);
     const char *text = choice->options[SPANK_APAPI_OVERFLOW].text;
 
-    seen = true;
-    return inherits ? overflow_inherit(&overflow, text, getenv(variable), err)
-                    : overflow_add(&overflow, text, err);
+    return table[SPANK_APAPI_OVERFLOW].of_job
+               ? overflow_inherit(&overflow, text, getenv(variable), err)
+               : overflow_add(&overflow, text, err);
 }
 
 /*
@@ -357,8 +359,7 @@ static int options_take(enum spank_apapi_option option, const char *argument, in
     if (missing || choice_note(choice, option, argument, &err)) {
         return remote ? -1 : options_refuse(option, missing ? "a value is missing" : err.text);
     }
-    if (remote || (table[option].from_environment &&
-                   choice->options[option].given == SPANK_APAPI_PREFERRED)) {
+    if (remote || (table[option].from_environment && options_is_preference(option))) {
         return 0;
     }
     if (argument && *argument == '\0' && option == SPANK_APAPI_COMPONENTS) {
@@ -367,19 +368,22 @@ static int options_take(enum spank_apapi_option option, const char *argument, in
     return options_check(option);
 }
 
-/* Options of the script's sbatch are for the job. Slurm passes them on before srun's own. */
-static bool options_is_of_job(enum spank_apapi_option option, const char *argument, int remote)
+/* The job was given the option if Slurm has its variable: then the first call is for that. */
+static bool options_is_of_job(enum spank_apapi_option option)
 {
-    const char *of_job = getenv(table[option].spank_variable);
+    bool first = !table[option].heard;
 
-    if (option != SPANK_APAPI_BUDGET || remote || spank_context() != S_CTX_LOCAL || !of_job ||
-        table[option].from_environment || choice->job_budget || !argument ||
-        strcmp(argument, of_job) != 0 ||
-        strncmp(of_job, choice_variable(option), strlen(choice_variable(option))) == 0) {
-        return false;
-    }
-    choice->job_budget = true;
-    return true;
+    table[option].heard = true;
+    return first && !table[option].from_environment && getenv(table[option].spank_variable);
+}
+
+/* A budget that sbatch was given as such is for the job, whose batch step watches it. */
+static bool options_is_job_budget(enum spank_apapi_option option, const char *argument)
+{
+    const char *variable = choice_variable(option);
+
+    return option == SPANK_APAPI_BUDGET && table[option].of_job && argument &&
+           spank_context() == S_CTX_LOCAL && strncmp(argument, variable, strlen(variable)) != 0;
 }
 
 /*
@@ -397,15 +401,15 @@ static int options_given(int value, const char *argument, int remote)
     if (!config_enabled_anywhere(&config)) {
         return 0; /* even if it is malformed: existing scripts must still run */
     }
-    if (options_is_of_job(option, argument, remote)) {
+    table[option].of_job = !remote && options_is_of_job(option);
+    if (options_is_job_budget(option, argument)) {
+        choice->job_budget = true;
+        table[option].of_job = false;
         return 0;
     }
-    table[option].of_job = !remote && !table[option].heard && !table[option].from_environment &&
-                           getenv(table[option].spank_variable);
-    table[option].heard = true;
     result = options_take(option, lacking ? NULL : argument, remote);
     if (result) {
-        result = options_is_preference(option) ? 0 : result;
+        result = options_may_be_bad(option) ? 0 : result;
         choice_drop(choice, option);
     }
     table[option].of_job = false;

@@ -281,7 +281,7 @@ static void job_report_run(struct job *job, int status)
     }
     job->answer.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     send_answer(job->answer, "%s", text);
-    if (job->kind == JOB_TERM && job->answer.status == 0) {
+    if (job->kind == JOB_TERM && job->answer.status == 0 && loop.end_at_ns == 0) {
         job_cancel(&loop.terminating, JOB_KILL, " --signal=KILL", loop.terminating.reach.steps);
     }
 }

@@ -136,12 +136,15 @@ interval_ms() { # NODE
     [[ $(records n1 | jq -c "select(.job == $job)") == '' ]]
     configure ''
     out+=.2
-    as_alice sbatch -N1 -w n1 -o "$out" --apapi=rapl --wrap 'APAPI_EVENTLIST=/none srun sh -c "exit 4"; echo "rc=$?"'
+    as_alice sbatch -N1 -w n1 -o "$out" --apapi=rapl --apapi-budget=9kJ --apapi-overflow='total >= 5J : log' --wrap \
+        'env -u SLURM_APAPI_OVERFLOW srun sleep 0.3; srun --apapi-budget=many true || echo refused; APAPI_EVENTLIST=/none srun sh -c "exit 4"; echo "rc=$?"'
     eventually grep -q rc= "$out"
     cat "$out"
     grep -qx rc=4 "$out"
     grep -q 'apapi: --apapi of the job: /none: No such file' "$out"
     grep -q package "$out"
+    grep -q 'total >= 5J crossed at' "$out" # the job's own, without the variable
+    grep -qx refused "$out"
 }
 
 @test "deny_partitions: one line to those who ask, none to others" {
