@@ -157,7 +157,7 @@ notes() { # SIGNAL FILE WHAT
 @test "steps one after the other: none reaches the budget, the job does, and is ended as at its time limit" {
     job 'trap "echo script >>ended; exit 0" TERM
         i=0
-        while :; do srun -N4 -n4 --apapi-format=none sleep 0.7; i=$((i + 1)); echo "$i over"; done' \
+        while :; do srun -N4 -n4 --apapi-format=none sleep 0.7 & wait $!; i=$((i + 1)); echo "$i over"; done' \
         -N4 --apapi-budget=2500J,warn=50%
     [[ $written == *'1 over'* && $written == *'CANCELLED AT'* ]]
     [[ $written == *'apapi: n1: budget of 2500J of the job, warn=50% crossed at '* && $written == *'apapi: n1: budget of 2500J of the job crossed at '*' with '*' kJ'* ]]
