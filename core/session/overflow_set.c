@@ -364,6 +364,7 @@ struct overflow_search {
     const char *name;
     bool found, opening;    /* a component that may have it is not open yet */
     struct nearest similar; /* events */
+    char missing[160];      /* why the first one that may have it is not measured */
 };
 
 /* A gauge of power has energy, a counter of energy has power. @param unit  of the event */
@@ -383,7 +384,7 @@ static void overflow_set_unit(struct overflow_slot *slot, const char *unit)
 static void overflow_search_in(const struct component *component, struct overflow_search *search,
                                struct overflow_slot *slot, size_t number)
 {
-    bool of_event = slot->target.subject == OVERFLOW_EVENT, here = false;
+    bool of_event = slot->target.subject == OVERFLOW_EVENT, here = false, may_have;
     double time_s = slot->target.counts ? 1 : (double)component->interval_ns / 1e9;
     size_t length = strlen(component->name);
 
@@ -412,10 +413,14 @@ static void overflow_search_in(const struct component *component, struct overflo
         here = true;
     }
     /* the component's name stands before ":::"; where it does not, any may have the event */
-    search->opening |=
-        component->to_open && (!of_event || !strstr(search->name, ":::") ||
-                               (strncmp(search->name, component->name, length) == 0 &&
-                                strncmp(search->name + length, ":::", 3) == 0));
+    may_have = !of_event || !strstr(search->name, ":::") ||
+               (strncmp(search->name, component->name, length) == 0 &&
+                strncmp(search->name + length, ":::", 3) == 0);
+    search->opening |= component->to_open && may_have;
+    if (may_have && *search->missing == '\0' && !component->reader && *component->reason.text) {
+        snprintf(search->missing, sizeof search->missing, "%s: %s", component->name,
+                 component->reason.text);
+    }
     search->found |= here;
 }
 
@@ -443,6 +448,10 @@ static int overflow_find(struct sampling *sampling, struct overflow_slot *slot,
     }
     if (search.opening) {
         return apapi_fail(err, EAGAIN, "%.100s: a component is still being opened", search.name);
+    }
+    if (*search.missing) {
+        return apapi_fail(err, ENOENT, "%.60s: this session does not measure it: %s", search.name,
+                          search.missing);
     }
     nearest_text(&search.similar, similar, sizeof similar);
     return apapi_fail(err, ENOENT, "%.80s: this session measures no such event or domain%s",

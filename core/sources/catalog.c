@@ -145,7 +145,7 @@ int apapi_catalog_check_order(const char *order, struct apapi_error *err)
 {
     const char *word, *rest = order;
 
-    do {
+    while (rest && *rest) {
         size_t length = text_word(&rest, ":", &word);
 
         if (!find_source(word, length)) {
@@ -155,7 +155,7 @@ int apapi_catalog_check_order(const char *order, struct apapi_error *err)
             return apapi_fail(err, EINVAL, "unknown source '%.*s'; available: %.160s", (int)length,
                               word, known.text);
         }
-    } while (rest && *rest);
+    }
     return 0;
 }
 
@@ -180,7 +180,7 @@ bool apapi_catalog_slow(const char *component, const char *order)
     for (size_t i = 0; i < APAPI_WAYS_MAX && route.ways[i].source; i++) {
         const struct apapi_source *source = route.ways[i].source;
 
-        if (source->slow && (!order || is_in_order(source, order))) {
+        if (source->slow && (!order || !*order || is_in_order(source, order))) {
             return true;
         }
     }
@@ -297,7 +297,7 @@ struct apapi_reader *apapi_catalog_open(const char *component, const char *order
     const struct route route = any_route(component);
     struct failures failures = {.code = ENOSYS};
     struct apapi_reader *reader =
-        order ? try_order(&route, order, &failures) : try_ways(&route, NULL, &failures);
+        order && *order ? try_order(&route, order, &failures) : try_ways(&route, NULL, &failures);
 
     if (!reader) {
         apapi_fail(err, failures.code, "%s",

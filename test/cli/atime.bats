@@ -129,6 +129,8 @@ END
 
 @test "a chosen order of sources" {
     needs_sim
+    APAPI_SOURCES='' run -0 --separate-stderr sim -- "$atime" true # as if it were not set
+    [[ $stderr == *'rapl (sysfs powercap)'* ]]
     APAPI_SOURCES=sysfs run --separate-stderr sim -- "$atime" sleep 0.2
     [[ $stderr == *'rapl (sysfs powercap)'* ]]
 }

@@ -49,6 +49,12 @@ is_gone() { # PID
     [[ $stderr == *'total >= 20J: crossed (at '*' s with 20.0'*' J; SIGUSR1: to 1 process)'* ]]
 }
 
+@test "where the meter is missing, the message says why, and nothing is started" {
+    needs_sim
+    run -2 --separate-stderr sim --packages 0 -- "$atime" --overflow 'total >= 1J : log' touch "$BATS_TEST_TMPDIR/started"
+    [[ $stderr == 'atime: --overflow: this session does not measure it: rapl: '*'powercap'*$'\n  total >= 1J\n  ^' && ! -e $BATS_TEST_TMPDIR/started ]]
+}
+
 @test "a level, for some time: logged with time, node and value" {
     needs_sim
     start_counting --overflow 'package > 150W for 300ms : log' --overflow 'package > 5kW : signal=USR1' # far above what a busy machine makes of 200 W
@@ -131,7 +137,7 @@ is_gone() { # PID
     done <<'END'
 total >=5parsecs|total >=5|unknown unit 'parsecs': J, kJ
 nosuch:::EVENT >= 5J||no such event or domain
-gpu >= 5J||no such event or domain
+gpu >= 5J||this session does not measure it: nvml: no NVIDIA driver
 rapl:::PACKAGE_ENERGY:PACKAG0 >= 5J||no such event or domain: did you mean 'rapl:::PACKAGE_ENERGY:PACKAGE0'
 rapl:::PACKAGE_ENERGY:PACKAGE0 > 5C|rapl:::PACKAGE_ENERGY:PACKAGE0 > 5|a threshold in W, not in C
 step total >= 5J|step |atime measures this node

@@ -64,8 +64,8 @@ APAPI_API int apapi_catalog_check_order(const char *order, struct apapi_error *e
 /**
  * Open a component by the first way that works, as a session does. May block for seconds if
  * apapi_catalog_slow() says so.
- * @param order  "sysfs:papi": the sources to try; check it with apapi_catalog_check_order(). NULL:
- *               the component's own order
+ * @param order  "sysfs:papi": the sources to try; check it with apapi_catalog_check_order(). NULL
+ *               or "": the component's own order
  * @return the reader, for apapi_catalog_read() and apapi_catalog_close(). NULL with errno, and the
  *         reason for each way in `err`
  *         ENOENT  no such component

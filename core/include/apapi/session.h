@@ -63,7 +63,7 @@ struct apapi_session_config {
      * out of the result, unless none can be measured or `all_results` is set. */
     const char *components;
     bool all_results;
-    const char *sources; /* order of sources, "sysfs:papi"; NULL: each component's own order */
+    const char *sources; /* order of sources, "sysfs:papi"; NULL, "": each component's own order */
     const struct apapi_intervals *intervals; /* NULL: APAPI_INTERVAL_DEFAULT_NS for all */
     /* No component is read at shorter intervals, whatever `intervals` and the user's definitions
      * say. All readings but the first and the last are made at multiples of it on CLOCK_MONOTONIC.
