@@ -84,6 +84,16 @@ rows() { # EXPRESSION [OPTION...]
     tells 1 'apapi audit: no node found in this time' "$apapi" audit --acct-dir "$acct" -N n2
 }
 
+@test "steps that have a whole node at the same time: each moment counts once" {
+    hours n1 2024-03-05
+    local whole='.share |= (.method = "exclusive" | del(.idle, .interval_s))'
+    step 17 n1 2024-03-05T00:00:00Z 86400 43200 "$whole | .domains.package.energy_j = 43200"
+    step 17 n1 2024-03-05T06:00:00Z 43200 21600 "$whole | .domains.package.energy_j = 21600 | .step = \"1\""
+    step 18 n1 2024-03-05T06:00:00Z 3600 4800 # beside them
+    run -0 rows '[.records, .shares_j, .closure_pct]'
+    [ "$output" = '[3,48000,100]' ]
+}
+
 @test "by the timeline of its power, where the record has one" {
     hours n1 2024-03-05
     step 17 n1 2024-03-05T12:00:00Z 86400 48000 '.domains.package.energy_j = 4000 |

@@ -287,30 +287,56 @@ static int audit_take_record(const struct apapi_record *record, const char *line
     return 0;
 }
 
+static int audit_compare_marks(const void *left, const void *right, void *pieces)
+{
+    const struct sum_piece *list = pieces;
+
+    return COMPARE(list[*(const uint32_t *)left].mark, list[*(const uint32_t *)right].mark);
+}
+
+static int audit_add_row_shares(const struct sum_store *store, const uint32_t *numbers,
+                                size_t count, struct audit_row *row)
+{
+    struct apapi_job_total total;
+    struct sum_entries entries;
+    int result = sum_gather(store, numbers, count, &entries);
+
+    if (result == 0) {
+        for (size_t i = 0; i < entries.count; i++) {
+            row->numbers[SHARELESS] += entries.list[i].piece->shareless;
+        }
+        result = sum_total(store, &entries, &total);
+        free(entries.list);
+    }
+    if (result == 0) {
+        row->numbers[RECORDS] = (double)total.records;
+        row->energies[AUDIT_TOTAL][SHARES_J] = total.energy_j;
+        row->energies[AUDIT_NODE][SHARES_J] = total.domains[APAPI_DOMAIN_NODE].energy_j;
+    }
+    return result;
+}
+
 static int audit_add_shares(struct audit *audit)
 {
     const struct sum_store *store = &audit->store;
     uint32_t *numbers = sum_numbers(NULL, store->piece_count);
-    size_t count = numbers ? sum_unique(store, numbers, store->piece_count) : 0;
+    size_t count = 0;
+    int result = numbers ? 0 : -1;
 
-    for (size_t i = 0; i < count; i++) {
-        const struct sum_piece *piece = &store->pieces[numbers[i]];
-        const struct sum_domain *given = store->domains + piece->domain_at;
-        struct audit_row *row = &audit->rows[piece->mark];
+    if (numbers) {
+        qsort_r(numbers, store->piece_count, sizeof *numbers, audit_compare_marks, store->pieces);
+    }
+    for (size_t i = 0; i < store->piece_count && result == 0; i += count) {
+        uint32_t mark = store->pieces[numbers[i]].mark;
 
-        row->numbers[RECORDS]++;
-        row->numbers[SHARELESS] += piece->shareless;
-        for (size_t k = 0; k < piece->domain_count; k++) {
-            bool adds_up = apapi_domain_adds_up(given[k].domain);
-            double *sum_j = &row->energies[adds_up ? AUDIT_TOTAL : AUDIT_NODE][SHARES_J];
-
-            if (adds_up || given[k].domain == APAPI_DOMAIN_NODE) {
-                *sum_j = known_plus(*sum_j, given[k].energy_j);
-            }
+        for (count = 1; i + count < store->piece_count &&
+                        store->pieces[numbers[i + count]].mark == mark;
+             count++) {
         }
+        result = audit_add_row_shares(store, numbers + i, count, &audit->rows[mark]);
     }
     free(numbers);
-    return numbers ? 0 : -1;
+    return result;
 }
 
 /* --- figures that follow from a row ----------------------------------------------------------- */
@@ -578,7 +604,7 @@ static int audit_run(struct audit *audit)
     audit->now_ns = clock_unix_ns();
     audit->from_ns = audit_day_begin(query->wanted.from_unix_ns);
     audit->to_ns = audit_day_begin(query->wanted.to_unix_ns - 1) + DAY_NS;
-    audit->store.shares = true;
+    audit->store.shares = audit->store.mixed = true;
     query->wanted.from_unix_ns = audit->from_ns;
     query->wanted.to_unix_ns = audit->to_ns;
     status = records_read_hours(query, audit_take_hour, audit);
