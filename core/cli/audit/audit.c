@@ -329,8 +329,8 @@ static int audit_add_shares(struct audit *audit)
     for (size_t i = 0; i < store->piece_count && result == 0; i += count) {
         uint32_t mark = store->pieces[numbers[i]].mark;
 
-        for (count = 1; i + count < store->piece_count &&
-                        store->pieces[numbers[i + count]].mark == mark;
+        for (count = 1;
+             i + count < store->piece_count && store->pieces[numbers[i + count]].mark == mark;
              count++) {
         }
         result = audit_add_row_shares(store, numbers + i, count, &audit->rows[mark]);
