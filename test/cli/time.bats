@@ -60,3 +60,20 @@ merged() { # JOB [JQ FILTER]
     tells 0 '*24.00 kJ*user       alice*' show -u alice 8
     tells 0 '*User/Account: bob/*Energy: 12.00 kJ*' show --brief 8
 }
+
+@test "numbers of arrays and heterogeneous jobs come again: the last job is shown" {
+    local later=3000000 # seconds: more than 30 days
+    local task='.uid = 1001 | .user = "alice" | .array_job = 30 | .array_task = 1'
+    record 31 0 n1 0 100 240 "$task"
+    record 34 0 n1 $later 50 240 "$task | .uid = 1002 | .user = \"bob\""
+    prints 0 '*job 30_1 *12.00 kJ*user       bob*' show 30_1
+    [[ $stderr == "apapi show: 1 record left out: the number was an earlier job's, too" ]]
+    local component='.uid = 1001 | .user = "alice" | .het_job = 40'
+    record 40 0 n1 0 100 240 "$component | .het_offset = 0"
+    record 41 0 n2 0 100 240 "$component | .het_offset = 1"
+    record 40 0 n1 $later 50 240 "$component | .het_offset = 0"
+    record 41 0 n2 $later 50 240 "$component | .het_offset = 1"
+    prints 0 '*job 40  2 nodes  2 steps  50.0*24.00 kJ*user       alice*' show 40
+    [[ $stderr == "apapi show: 2 records left out: the number was an earlier job's, too" ]]
+    tells 0 '*Energy: 24.00 kJ*' show --brief 40
+}

@@ -25,44 +25,53 @@
  * any job. The owner of each job is known: all parts must belong to the same user.
  */
 
-enum { CLAIMED = 1, NUMBERED, VERIFIED, OWN };
+enum { CLAIMED = 1, NUMBERED, SURE };
 
 #define CLAIMS_OWNERS_MAX 16
 
-/* The owners of the job with one number, in each cluster. */
+/* The present owners of the job with one number, in each cluster. */
 struct claims {
     uint32_t job;
     struct claims_owner {
         char cluster[sizeof((struct apapi_identity *)0)->cluster];
         uint32_t uid;
-        int rank; /* reliability of the source */
+        int rank;         /* reliability of the source */
+        bool found;       /* a record of his, from which the other ones are looked for */
+        uint32_t task;    /* of the array, in that record */
+        int64_t start_ns; /* of his first record so far */
     } owners[CLAIMS_OWNERS_MAX];
     size_t count;
 };
 
-/* Learn from a job found under the number. */
-static void claims_learn(struct claims *claims, const struct apapi_identity *id)
+/* @return the owner; where there is none yet, an empty one behind the last; NULL: too many */
+static struct claims_owner *claims_find(struct claims *claims, const char *cluster)
 {
     struct claims_owner *owner = claims->owners;
+
+    while (owner < claims->owners + claims->count && strcmp(owner->cluster, cluster) != 0) {
+        owner++;
+    }
+    return owner < claims->owners + CLAIMS_OWNERS_MAX ? owner : NULL;
+}
+
+/* Learn from a job found under the number; of jobs that had it one after the other, first from the
+ * last. */
+static void claims_learn(struct claims *claims, const struct apapi_identity *id)
+{
+    struct claims_owner *owner = claims_find(claims, id->cluster);
     int rank = CLAIMED;
 
-    if (id->job == claims->job) {
-        rank = OWN;
-    } else if (id->array_job == claims->job && id->verified) { /* Slurm says so */
-        rank = VERIFIED;
+    if (id->job == claims->job || (id->array_job == claims->job && id->verified)) {
+        rank = SURE; /* Slurm says so */
     } else if (id->het_job == claims->job && id->job - id->het_job == id->het_offset) {
         rank = NUMBERED; /* Slurm numbers the components consecutively */
     }
-    while (owner < claims->owners + claims->count && strcmp(owner->cluster, id->cluster) != 0) {
-        owner++;
-    }
-    if (owner == claims->owners + CLAIMS_OWNERS_MAX) {
+    if (!owner) {
         return;
     }
     if (owner == claims->owners + claims->count) {
         claims->count++;
         snprintf(owner->cluster, sizeof owner->cluster, "%s", id->cluster);
-        owner->rank = 0;
     }
     if (rank > owner->rank) {
         owner->uid = id->uid;
@@ -233,47 +242,32 @@ static int compare_ends(const void *left, const void *right)
     return COMPARE(record_end_ns(&a->measurement), record_end_ns(&b->measurement));
 }
 
-/* The present job with a number, while its records come from the last one to the first. */
-struct present_job {
-    uint32_t job, uid;
-    char cluster[sizeof((struct apapi_identity *)0)->cluster];
-    int64_t start_ns;
-    bool found;
-};
-
+/* Is the record of the present job with the number? They come from the last one to the first. */
 static bool is_present(const struct apapi_record *record, void *context)
 {
-    struct present_job *present = context;
+    struct claims *claims = context;
     const struct apapi_identity *id = &record->id;
     const struct apapi_measurement *m = &record->measurement;
-    bool same_user =
-        present->uid == id->uid || present->uid == APAPI_UNKNOWN || id->uid == APAPI_UNKNOWN;
+    struct claims_owner *owner = claims_find(claims, id->cluster);
+    bool own, earlier;
 
-    if (id->job != present->job) {
+    if (!owner || claims->job == 0) {
         return true;
     }
-    if (!present->found) {
-        present->found = true;
-        present->uid = id->uid;
-        present->start_ns = m->start_unix_ns;
-        strcpy(present->cluster, id->cluster);
-    } else if (strcmp(present->cluster, id->cluster) == 0 &&
-               (!same_user || present->start_ns - record_end_ns(m) >= TIMING_SAME_JOB_NS)) {
+    own = owner->uid == id->uid || owner->uid == APAPI_UNKNOWN || id->uid == APAPI_UNKNOWN;
+    earlier = owner->found && owner->task == id->array_task &&
+              owner->start_ns - record_end_ns(m) >= TIMING_SAME_JOB_NS;
+    if (earlier || (!own && id->job == claims->job)) {
         return false;
     }
-    if (m->start_unix_ns < present->start_ns) {
-        present->start_ns = m->start_unix_ns;
+    if (own && !owner->found) {
+        owner->found = true;
+        owner->task = id->array_task;
+        owner->start_ns = m->start_unix_ns;
+    } else if (own && owner->task == id->array_task && m->start_unix_ns < owner->start_ns) {
+        owner->start_ns = m->start_unix_ns;
     }
     return true;
-}
-
-/* Remove records of earlier jobs with the number: of another user, or long ago. */
-static void show_drop_earlier(struct show *show, const char *command)
-{
-    struct present_job present = {.job = show->job};
-
-    qsort(show->records, show->count, sizeof *show->records, compare_ends);
-    show_keep(show, is_present, &present, command, "the number was an earlier job's, too");
 }
 
 static bool is_no_stranger(const struct apapi_record *record, void *claims)
@@ -465,16 +459,17 @@ int show_choose(struct show *show, const char *command)
     struct claims claims = {.job = show->job};
     bool named = false;
 
-    for (size_t i = 0; i < show->count; i++) {
+    qsort(show->records, show->count, sizeof *show->records, compare_ends);
+    for (size_t i = show->count; i-- > 0;) {
         claims_learn(&claims, &show->records[i].id);
     }
+    show_keep(show, is_present, &claims, command, "the number was an earlier job's, too");
     show_keep(show, is_no_stranger, &claims, command,
               "another user's job claims to be part of this one");
     show_forget_strangers(show);
     if (show->count == 0) {
         return command_fail(command, "no record of this job found");
     }
-    show_drop_earlier(show, command);
     for (size_t i = 0; i < show->count; i++) {
         named = named || *show->records[i].id.cluster;
     }
