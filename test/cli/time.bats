@@ -49,6 +49,20 @@ merged() { # JOB [JQ FILTER]
     tells 0 '*job 6  2 nodes  2 steps  3 min 20.0 s  in 2 runs*measured 100.0 % of 2 nodes x 3 min 20.0 s*' show 6
 }
 
+@test "a checkpoint's line beside the whole one says nothing of how a run ended" {
+    record 7 batch n1 0 200 240 '.verified = true | .restarts = 0 | .exit_code = 1'
+    record 7 0 n1 0 30 240 '.restarts = 0 | del(.exit_code) | .complete = false | .reason = "recovered"'
+    record 7 0 n1 0 60 240 '.restarts = 0 | .exit_code = 1'
+    record 7 batch n1 5000 100 240 '.verified = true | .restarts = 1 | .exit_code = 0'
+    [[ $(cells stepid,restarts,exit,state --by step -j 7) == $'7.0|0|1:0|FAILED\n7.batch|1|0:0|COMPLETED' ]]
+}
+
+@test "a number that comes again after 30 days is another job's, which was not requeued" {
+    record 9 batch n1 0 100 240 '.verified = true | .exit_code = 0'
+    record 9 batch n1 3000000 100 240 '.verified = true | .exit_code = 1'
+    [[ $(cells jobid,restarts,state -j 9) == $'9|0|COMPLETED\n9|0|FAILED' ]]
+}
+
 @test "a number that comes again is another user's: both are there" {
     record 8 batch n1 0 100 240 '.uid = 1001 | .user = "alice" | .exit_code = 1'
     record 8 batch n1 90000 50 240 '.uid = 1002 | .user = "bob" | .exit_code = 0'

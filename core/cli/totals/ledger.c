@@ -318,28 +318,45 @@ static const struct sum_piece *first_piece(const struct report_ledger *ledger, s
 /* --- runs of jobs that were requeued -------------------------------------------------------- */
 
 /* How a bucket ended is how its last run did: in the first one a user can choose the number. */
-static void end_bucket(const struct report_ledger *ledger, struct report_bucket *bucket)
+static int end_bucket(const struct report_ledger *ledger, struct report_bucket *bucket)
 {
-    const uint32_t *numbers = ledger->order + bucket->first;
+    struct sum_entries entries;
     int64_t start_ns = -1;
 
-    for (size_t i = 0; i < bucket->count; i++) {
-        const struct sum_piece *piece = &ledger->store.pieces[numbers[i]];
-
-        if (piece->start_ns > start_ns) {
-            start_ns = piece->start_ns;
-            bucket->restarts = piece->restarts;
+    if (sum_gather(&ledger->store, ledger->order + bucket->first, bucket->count, &entries)) {
+        return -1;
+    }
+    for (size_t i = 0; i < entries.count; i++) {
+        if (entries.list[i].start_ns > start_ns) {
+            start_ns = entries.list[i].start_ns;
+            bucket->restarts = entries.list[i].piece->restarts;
         }
     }
     bucket->code = bucket->signal = APAPI_UNKNOWN;
-    for (size_t i = 0; i < bucket->count; i++) {
-        const struct sum_piece *piece = &ledger->store.pieces[numbers[i]];
+    for (size_t i = 0; i < entries.count; i++) {
+        const struct sum_piece *piece = entries.list[i].piece;
 
         if (piece->restarts == bucket->restarts) {
             bucket->code = known_greater(bucket->code, piece->code);
             bucket->signal = known_greater(bucket->signal, piece->signal);
         }
     }
+    free(entries.list);
+    return 0;
+}
+
+/* How many of the entries, which are sorted by start, are of the first of the jobs that had a
+ * number. */
+static size_t count_of_job(const struct sum_entry *list, size_t count)
+{
+    int64_t until_ns = list->end_ns;
+    size_t own = 1;
+
+    while (own < count && list[own].start_ns - until_ns < TIMING_SAME_JOB_NS) {
+        until_ns = list[own].end_ns > until_ns ? list[own].end_ns : until_ns;
+        own++;
+    }
+    return own;
 }
 
 /* Which records of a job, by all of them, are of which run; those of a day know its nodes, too. */
@@ -347,26 +364,32 @@ static int find_runs(struct report_ledger *ledger, struct report_bucket *buckets
 {
     size_t parts = buckets[count - 1].first + buckets[count - 1].count - buckets->first;
     struct sum_entries entries = {NULL, 0};
-    struct apapi_job_total total = {0};
-    int result = sum_gather(&ledger->store, ledger->order + buckets->first, parts, &entries) ||
-                 timings_align(entries.list, entries.count);
+    int result =
+        sum_gather(&ledger->store, ledger->order + buckets->first, parts, &entries) ? -1 : 0;
 
     if (result == 0) {
-        timings_find_runs(entries.list, entries.count);
-        timings_sum(entries.list, entries.count, &total);
-        for (size_t i = 0; i < entries.count; i++) {
-            const struct sum_entry *entry = &entries.list[i];
-            struct sum_piece *piece = &ledger->store.pieces[entry->piece - ledger->store.pieces];
+        qsort(entries.list, entries.count, sizeof *entries.list, compare_starts);
+    }
+    for (size_t first = 0, own; first < entries.count && result == 0; first += own) {
+        struct sum_entry *list = entries.list + first;
+        struct apapi_job_total total = {0};
 
-            piece->restarts = entry->restarts;
-            piece->nodes = ledger->by == REPORT_BY_DAY ? entry->nodes : piece->nodes;
-        }
-        for (size_t i = 0; i < count; i++) {
-            end_bucket(ledger, &buckets[i]);
+        own = count_of_job(list, entries.count - first);
+        result = timings_align(list, own);
+        timings_find_runs(list, own);
+        timings_sum(list, own, &total);
+        for (size_t i = 0; i < own; i++) {
+            struct sum_piece *piece = &ledger->store.pieces[list[i].piece - ledger->store.pieces];
+
+            piece->restarts = list[i].restarts;
+            piece->nodes = ledger->by == REPORT_BY_DAY ? list[i].nodes : piece->nodes;
         }
     }
     free(entries.list);
-    return result ? -1 : 0;
+    for (size_t i = 0; i < count && result == 0; i++) {
+        result = end_bucket(ledger, &buckets[i]);
+    }
+    return result;
 }
 
 /* Find out about a job. @return where the next one begins; 0: out of memory */

@@ -287,7 +287,7 @@ static void rows_conclude(const struct row_sum *sum)
     const struct report_ledger *ledger = sum->ledger;
     struct report_row *row = sum->row;
 
-    row->complete = row->incomplete == 0 && row->missing == 0;
+    row->complete = row->incomplete == 0 && !(row->missing > 0);
     domain_list_text(sum->missing_domains, ",", row->missing_domains);
     row->brief = window_is_longer(sum->window_ns, sum->busy_s * NS_PER_S);
     row->power_w = sum->busy_s > 0 ? row->energy_j / sum->busy_s : NAN;
@@ -320,7 +320,6 @@ static int rows_add_bucket(struct row_sum *sum)
     const struct sum_gap_visitor visitor = {
         &ledger->asked, sum->view->remarks || sum->view->nodelists, note_gap, sum};
     const struct sum_piece *first = &ledger->store.pieces[ledger->order[sum->bucket->first]];
-    bool whole = ledger->by != REPORT_BY_NODE && ledger->by != REPORT_BY_DAY; /* steps */
     int result = sum_gather(&ledger->store, ledger->order + sum->bucket->first, sum->bucket->count,
                             &sum->entries);
 
@@ -328,9 +327,10 @@ static int rows_add_bucket(struct row_sum *sum)
     report_row_identify(ledger, sum->bucket, sum->row);
     if (result == 0) {
         rows_add_pieces(sum);
-        result = sum_total(&ledger->store, &sum->entries, &sum->total) ||
-                 (whole && sum_each_gap(&ledger->store, &sum->entries, &visitor)) ||
-                 (sum->view->nodelists && put_nodelists(sum));
+        result =
+            sum_total(&ledger->store, &sum->entries, &sum->total) ||
+            (!isnan(sum->row->missing) && sum_each_gap(&ledger->store, &sum->entries, &visitor)) ||
+            (sum->view->nodelists && put_nodelists(sum));
     }
     if (result == 0) {
         if (sum->view->remarks && *sum->job_id) {
@@ -354,7 +354,10 @@ int report_ledger_sum(const struct report_ledger *ledger, uint32_t row_at,
 {
     struct row_sum sum = {.ledger = ledger, .view = view, .row = row};
 
-    *row = (struct report_row){.shareless = ledger->store.shares ? 0 : NAN,
+    bool whole = ledger->by != REPORT_BY_NODE && ledger->by != REPORT_BY_DAY; /* steps */
+
+    *row = (struct report_row){.missing = whole ? 0 : NAN,
+                               .shareless = ledger->store.shares ? 0 : NAN,
                                .with_idle = ledger->store.shares ? 0 : NAN,
                                .restarts = NAN,
                                .energy_j = NAN,
