@@ -284,9 +284,11 @@ static bool is_of_records(const struct show *show, const struct sacct_job *job)
     return show->count == 0;
 }
 
-/* Components of a heterogeneous job run at the same time. */
+/* Components of a heterogeneous job begin at the same time. */
 static void add_component(struct sacct_job *sum, const struct sacct_job *job)
 {
+    double recorded_s = fmax(sum->recorded_s, job->recorded_s);
+
     sum->elapsed_s = fmax(sum->elapsed_s, job->elapsed_s);
     sum->nodes += job->nodes;
     sum->cores += job->cores;
@@ -294,7 +296,8 @@ static void add_component(struct sacct_job *sum, const struct sacct_job *job)
     sum->cpu_s += job->cpu_s;
     sum->energy_j += job->energy_j;
     sum->uncertainty_j += job->uncertainty_j;
-    sum->mean_w += job->mean_w;
+    sum->mean_w = (sum->mean_w * sum->recorded_s + job->mean_w * job->recorded_s) / recorded_s;
+    sum->recorded_s = recorded_s;
     sum->measured = fmin(sum->measured, job->measured);
 }
 
