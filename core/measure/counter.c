@@ -573,11 +573,18 @@ void apapi_counter_finish(struct apapi_counter *counter)
     counter->last.begin_ns = counter->last.at_ns;
 }
 
+double apapi_counter_most_w(const struct apapi_event *event)
+{
+    double max_w = apapi_domain_max_w(event->domain);
+
+    return event->guard_j > 0 ? fmin(max_w, apapi_domain_max_w(APAPI_DOMAIN_NODE)) : max_w;
+}
+
 /* A quarter of the shortest possible time between two wraps. */
 uint64_t apapi_event_guard_ns(const struct apapi_event *event)
 {
-    double max_w = fmin(apapi_domain_max_w(event->domain), apapi_domain_max_w(APAPI_DOMAIN_NODE));
-    double guard_ns = event->guard_j > 0 ? event->guard_j / max_w / GUARD_READINGS * 1e9 : INFINITY;
+    double guard_s = event->guard_j / apapi_counter_most_w(event) / GUARD_READINGS;
+    double guard_ns = event->guard_j > 0 ? guard_s * 1e9 : INFINITY;
 
     return guard_ns < 9e18 ? (uint64_t)guard_ns : UINT64_MAX;
 }

@@ -117,6 +117,9 @@ struct apapi_increment {
     bool wrapped;      /* the counter wrapped around */
 };
 
+/** @return the plausible power of a meter; one that wraps belongs to no more than a node [W]. */
+double apapi_counter_most_w(const struct apapi_event *event);
+
 /**
  * Prepare a counter. @param max_w plausible power [W] for energy counters, INFINITY for others.
  */

@@ -459,8 +459,7 @@ void apapi_meter_init(struct apapi_meter *meter, const struct apapi_event *event
 
     memset(meter, 0, sizeof *meter);
     meter->event = event;
-    apapi_counter_init(&meter->counter, event,
-                       energy ? apapi_domain_max_w(event->domain) : INFINITY);
+    apapi_counter_init(&meter->counter, event, energy ? apapi_counter_most_w(event) : INFINITY);
     meter->interval_ns = interval_ns;
     meter->wanted[0].factor = 1;
     meter->wanted[1].factor = 1;
