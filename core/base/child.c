@@ -58,6 +58,7 @@ void signals_catch(struct signals *signals)
             sigaction(caught[i], &action, NULL);
         }
     }
+    sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &signals->before_child);
 }
 
 void signals_restore(const struct signals *signals)
@@ -65,6 +66,7 @@ void signals_restore(const struct signals *signals)
     for (size_t i = 0; i < SIGNALS_CAUGHT; i++) {
         sigaction(caught[i], &signals->before[i], NULL);
     }
+    sigaction(SIGCHLD, &signals->before_child, NULL);
     sigprocmask(SIG_SETMASK, &signals->mask, NULL);
 }
 
@@ -110,6 +112,7 @@ static _Noreturn void become(char *const argv[], const struct signals *signals, 
     if (given[0]) {
         folder_each(AT_FDCWD, "/proc/self/fd", look_at_descriptor, NULL);
     }
+    sigaction(SIGCHLD, &signals->before_child, NULL);
     sigprocmask(SIG_SETMASK, &signals->mask, NULL);
     execvp(argv[0], argv);
     error = errno;

@@ -9,13 +9,16 @@
 
 #define SIGNALS_CAUGHT 4 /* SIGINT, SIGQUIT, SIGTERM, SIGHUP */
 
-/** The previous dispositions of those signals, and the signal mask. */
+/** The previous dispositions of those signals and of SIGCHLD, and the signal mask. */
 struct signals {
-    struct sigaction before[SIGNALS_CAUGHT];
+    struct sigaction before[SIGNALS_CAUGHT], before_child;
     sigset_t mask;
 };
 
-/** Catch them, unless they are ignored. They stay blocked until signals_last() or child_run(). */
+/**
+ * Catch them, unless they are ignored. SIGCHLD gets its default, or a program's end could not be
+ * waited for. They stay blocked until signals_last() or child_run().
+ */
 void signals_catch(struct signals *signals);
 
 /** Restore the previous state. */

@@ -488,6 +488,7 @@ static _Noreturn void actor_loop(int socket, const struct actor_config *config,
     }
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
+    signal(SIGCHLD, SIG_DFL); /* it may be ignored */
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     loop.config = config;

@@ -2,10 +2,13 @@
 #include "regions/stack.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "base/files.h"
+#include <time.h>
+#include <unistd.h>
 
 /* --- misuses -------------------------------------------------------------------------------- */
 
@@ -25,6 +28,27 @@ static const struct {
     [MISUSE_LEFT] = {0, "open at the end of its thread: ended there"},
     [MISUSE_NULL] = {EINVAL, "a region without a name: ignored"}};
 
+/* Standard error is the program's: a line that would wait or raise a signal there is not written.
+ */
+static void misuse_say(const char *line, size_t size)
+{
+    const struct timespec at_once = {0};
+    struct pollfd room = {.fd = STDERR_FILENO, .events = POLLOUT};
+    sigset_t raised, before, pending;
+
+    sigemptyset(&raised);
+    sigaddset(&raised, SIGPIPE);
+    sigaddset(&raised, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &raised, &before);
+    sigpending(&pending);
+    if (!sigismember(&pending, SIGPIPE) && !sigismember(&pending, SIGXFSZ) &&
+        poll(&room, 1, 0) == 1 && room.revents == POLLOUT && write(room.fd, line, size) < 0) {
+        while (sigtimedwait(&raised, NULL, &at_once) < 0 && errno == EINTR) {
+        }
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 int misuse_report(enum misuse misuse, const char *name, const char *other)
 {
     static unsigned reported; /* bits, 1 << enum misuse */
@@ -40,7 +64,7 @@ int misuse_report(enum misuse misuse, const char *name, const char *other)
 #pragma GCC diagnostic pop
         length =
             snprintf(line, sizeof line, "apapi: region \"%s\": %s (reported once)\n", name, what);
-        write_all(2, line, (size_t)length);
+        misuse_say(line, (size_t)length);
     }
     errno = misuse_kinds[misuse].error;
     return -1;

@@ -364,7 +364,7 @@ struct overflow_search {
     const char *name;
     bool found, opening;    /* a component that may have it is not open yet */
     struct nearest similar; /* events */
-    char missing[160];      /* why the first one that may have it is not measured */
+    char missing[192];      /* why the first one that may have it is not measured */
 };
 
 /* A gauge of power has energy, a counter of energy has power. @param unit  of the event */
@@ -418,7 +418,7 @@ static void overflow_search_in(const struct component *component, struct overflo
                 strncmp(search->name + length, ":::", 3) == 0);
     search->opening |= component->to_open && may_have;
     if (may_have && *search->missing == '\0' && !component->reader && *component->reason.text) {
-        snprintf(search->missing, sizeof search->missing, "%s: %s", component->name,
+        snprintf(search->missing, sizeof search->missing, "%s: %.120s", component->name,
                  component->reason.text);
     }
     search->found |= here;

@@ -190,9 +190,11 @@ struct apapi_session *session_create(const struct apapi_session_config *config,
     session->fill = fill && strcmp(fill, "mean") == 0;
     session->sampling = create_sampling(config, names.count, clock);
     if (!session->sampling) {
+        free(session);
         apapi_fail(err, ENOMEM, "no memory");
+        return NULL;
     }
-    if (!session->sampling || open_components(session, &names, config, err)) {
+    if (open_components(session, &names, config, err)) {
         apapi_session_destroy(session);
         return NULL;
     }

@@ -83,6 +83,17 @@ row_fits() { # DOMAIN WATTS
     diff <(echo "$plain") <(echo "$measured")
 }
 
+@test "SIGCHLD is ignored, as by daemons: the program's end is known, and it is ignored there, too" {
+    needs_sim
+    local inside='grep ^SigIgn /proc/self/status; exit 7' plain
+    plain=$(env --ignore-signal=CHLD sh -c "$inside") || true
+    run -7 --separate-stderr env --ignore-signal=CHLD "$atime" sh -c "$inside"
+    [[ $output == "$plain" && $stderr == *'apapi: "sh"'* ]]
+    run -0 --separate-stderr env --ignore-signal=CHLD "$repository/scripts/sim" -- \
+        "$atime" --overflow 'total >= 1J : exec=exit 3' sleep 0.5
+    [[ $stderr == *'exit status 3'* ]]
+}
+
 @test "no meter: the reason, and elapsed and CPU time all the same" {
     [[ ! -e /sys/class/powercap/intel-rapl:0 ]] || skip "this machine has energy meters"
     complains 0 '*rapl: not measured (the kernel has no*' "$atime" sleep 0.2

@@ -333,6 +333,30 @@ TEST(misuses_are_told_once_and_harm_nothing)
     }
 }
 
+/* What the program is told is no reason to end it or to let it wait. */
+static void misuse_without_reader(void)
+{
+    char filling[4096] = "";
+    int ends[2];
+
+    CHECK(pipe2(ends, O_NONBLOCK) == 0 && dup2(ends[1], STDERR_FILENO) == STDERR_FILENO);
+    while (write(ends[1], filling, sizeof filling) > 0) {
+    }
+    CHECK(fcntl(ends[1], F_SETFL, 0) == 0);
+    CHECK(apapi_region_end("full") == -1 && errno == ENOENT);
+    close(ends[0]);
+    CHECK(apapi_region_begin("gone") == 0 && apapi_region_begin("gone") == -1);
+    CHECK(apapi_region_begin("open") == 0);
+}
+
+IN_STEP(a_misuse_that_nobody_reads_harms_nothing)
+{
+    struct finished finished = run_program(misuse_without_reader);
+
+    assert_int_equal(finished.status, 0);
+    assert_int_equal(finished.page->head.misuses, 3);
+}
+
 static void exec_within(void)
 {
     CHECK(apapi_region_begin("a") == 0);

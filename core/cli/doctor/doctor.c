@@ -279,6 +279,7 @@ static void try_in_child(const struct apapi_way *way, bool ordinary, struct find
     if (pipe2(ends, O_CLOEXEC)) {
         return;
     }
+    signal(SIGCHLD, SIG_DFL); /* if it is ignored, no end is known */
     child = fork();
     if (child == 0) {
         examine_answer(way, ordinary, ends[1]);

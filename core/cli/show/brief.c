@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,7 @@ static char *run_sacct(const struct query *query)
     setenv("APAPI_JOBS", query->jobs, 1);
     setenv("APAPI_CLUSTERS", query->wanted.cluster ? query->wanted.cluster : "", 1);
     unsetenv("SACCT_FORMAT");
+    signal(SIGCHLD, SIG_DFL);         /* if it is ignored, no exit status is known */
     out = popen(SACCT_COMMAND, "re"); // NOLINT(cert-env33-c): what users say is in the environment
     if (!out) {
         return NULL;
