@@ -31,6 +31,17 @@ with_regions() { # JOULES
 END
 }
 
+@test "a node without regions: its energy is in that of each result, and what no row has is told" {
+    record 17 0 n1 0 10 100 '.nodes = 2 | .regions = [{name: "a", method: "measured", count: 1, programs: 1, threads: 1, time_s: 10,
+        domains: {package: {energy_j: 1000, uncertainty_j: 1}}}] | .foms = [{name: "cells", value: 100, unit: "cells", programs: 1}]'
+    record 17 0 n2 0 10 100 '.nodes = 2'
+    record 17 batch n1 0 11 10
+    run -0 regions --acct-dir "$acct" 17
+    [[ ${lines[1]} == '  a '*'1.000 kJ'*'100.0 %'* && $output == *'1.000 kJ of the step are in no row: nodes without regions'*'100 cells, 20.00 J each'* ]]
+    run -0 regions --acct-dir "$acct" -f json 17
+    jq -e '.foms == [{name: "cells", value: 100, unit: "cells", energy_j_each: 20}]' <<<"$output"
+}
+
 @test "CSV, and a record that came twice counts once; -N shows one node" {
     record 17 0 n1 0 10 100 "$(with_regions 700)"
     record 17 0 n2 0 10 100 "$(with_regions 300)"

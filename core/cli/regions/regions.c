@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "cli/command.h"
 #include "cli/job/job.h"
 #include "cli/records/input.h"
@@ -19,11 +20,14 @@
 #include "sum/members.h"
 
 #define COMMAND "regions"
+#define LACK 0.001 /* of a step's energy: if rows have less, that is said */
+
 /** Regions of a step. */
 struct step_regions {
     struct apapi_regions regions;
     const char *name; /* "" if there is but one step */
-    double energy_j;  /* NaN: not known */
+    double rows_j;    /* of all its rows; NaN: not known */
+    double energy_j;  /* of the step, also of nodes without regions; NaN: not known */
 };
 
 /** One of them. */
@@ -58,7 +62,7 @@ static int compare_rows(const void *left, const void *right)
 static int collect_rows(struct options *options)
 {
     const struct show *show = &options->show;
-    size_t count = 0;
+    size_t count = 0, with_regions = 0;
 
     options->steps = calloc(show->step_count + 1, sizeof *options->steps);
     for (size_t s = 0; s < show->step_count; s++) {
@@ -67,7 +71,8 @@ static int collect_rows(struct options *options)
         if (!step || show_regions(show, show->steps[s].step, REGION_SUMS_MAX, &step->regions)) {
             return -1;
         }
-        step->name = show->step_count > 1 ? show->steps[s].step : "";
+        step->energy_j = show->steps[s].used.energy_j;
+        with_regions += regions_exist(&step->regions);
         count += step->regions.count;
     }
     options->rows = calloc(count + 1, sizeof *options->rows);
@@ -77,10 +82,11 @@ static int collect_rows(struct options *options)
         for (size_t i = 0; i < step->regions.count; i++) {
             double energy_j = apapi_region_energy_j(&step->regions.list[i]);
 
-            step->energy_j += isnan(energy_j) ? 0 : energy_j;
+            step->rows_j += isnan(energy_j) ? 0 : energy_j;
             options->rows[options->row_count++] = (struct region_row){step, &step->regions.list[i]};
         }
-        step->energy_j = step->energy_j > 0 ? step->energy_j : NAN;
+        step->rows_j = step->rows_j > 0 ? step->rows_j : NAN;
+        step->name = with_regions > 1 ? show->steps[s].step : "";
     }
     if (options->rows && options->row_count > 0) {
         qsort(options->rows, options->row_count, sizeof *options->rows, compare_rows);
@@ -127,7 +133,7 @@ static void fill_cells(const struct region_row *row, struct table_cell cells[COL
     double energy_j = apapi_region_energy_j(region),
            uncertainty_j = table_region_uncertainty_j(region);
     double power_w = time_s > 0 ? energy_j / time_s : (double)NAN;
-    double share = energy_j / row->step->energy_j;
+    double share = energy_j / row->step->rows_j;
     const struct table_cell fixed[FIXED] = {
         CELL_TEXT(row->step->name),
         CELL_TEXT(table_region_label(region)),
@@ -153,6 +159,17 @@ static void fill_cells(const struct region_row *row, struct table_cell cells[COL
 
 /* --- output ----------------------------------------------------------------------------------- */
 
+/* Nodes may have no regions, or not know a domain that other nodes know. */
+static void print_lack(const struct step_regions *step)
+{
+    if (regions_exist(&step->regions) && step->rows_j < (1 - LACK) * step->energy_j) {
+        text_wrap(stdout, *step->name ? "step %s: %s %s" : "%s%s %s", step->name,
+                  units_energy(step->energy_j - step->rows_j, NAN, false).text,
+                  "of the step are in no row: nodes without regions, or a domain that some nodes "
+                  "do not know");
+    }
+}
+
 static void print_foms(const struct step_regions *step)
 {
     for (size_t i = 0; i < step->regions.fom_count; i++) {
@@ -176,6 +193,7 @@ static int print_table(const struct options *options)
         return -1;
     }
     for (size_t s = 0; s < options->show.step_count && !csv; s++) {
+        print_lack(&options->steps[s]);
         print_foms(&options->steps[s]);
     }
     return 0;
@@ -259,23 +277,20 @@ static const struct option_table table = {
     .column = 25,
     .rows = rows};
 
-static int take_record(const struct apapi_record *record, const char *line, size_t size, void *show)
-{
-    return regions_exist(&record->regions) ? show_add(record, line, size, show) : 0;
-}
-
 static int print_job(struct options *options)
 {
     struct show *show = &options->show;
-    bool failed;
-    int status;
+    int status = show_choose(show, COMMAND);
+    bool found = false, failed;
 
-    if (options->query.taken > 0 && show->count == 0) {
-        return command_fail(COMMAND, "no region in the records of this job");
+    for (size_t i = 0; i < show->count && status == 0; i++) {
+        found |= regions_exist(&show->records[i].regions);
     }
-    status = show_choose(show, COMMAND);
-    if (status) {
-        return status;
+    if (status || !found) {
+        return status ? status : command_fail(COMMAND, "no region in the records of this job");
+    }
+    if (show->left_out > 0) {
+        fprintf(stderr, "apapi " COMMAND ": %zu records had no room here\n", show->left_out);
     }
     failed =
         collect_rows(options) || (options->form == FORM_JSON ? print_json : print_table)(options);
@@ -297,7 +312,7 @@ int regions_command(int argc, char **argv)
     }
     status = records_begin(query);
     options.show.job = status ? 0 : query->job_list.jobs[0];
-    status = status ? status : records_read(query, take_record, &options.show);
+    status = status ? status : records_read(query, show_add, &options.show);
     status = records_end(query, status ? status : print_job(&options));
     for (size_t s = 0; options.steps && s < options.show.step_count; s++) {
         apapi_regions_clear(&options.steps[s].regions);
