@@ -108,7 +108,7 @@ struct sum_entry {
     int64_t jumped_ns; /* result: how far the node's clock has jumped since its first record */
     int64_t apart_ns;  /* result: how far the node's clock is ahead of the other nodes' */
     int64_t until_ns;  /* see sum_find_ends() */
-    uint32_t number;   /* of its node, while they are aligned */
+    uint32_t number;   /* of its node's boot, while they are aligned */
     const struct sum_domain *domain; /* while a domain is added up; NULL: not known */
     bool used;
 };

@@ -21,7 +21,8 @@ struct alignment {
     struct sum_entry *list;
     size_t count;
     struct range *ranges;
-    int64_t *apart_ns; /* of each node; UNKNOWN_NS */
+    int64_t *apart_ns; /* of each boot of a node; UNKNOWN_NS */
+    uint32_t *nodes;   /* of each boot: the number of its node's first one */
 };
 
 #define UNKNOWN_NS INT64_MIN
@@ -110,15 +111,16 @@ static struct range range_of_boot(struct sum_entry *list, size_t first, size_t c
     return boot;
 }
 
-/* Number the nodes, and align the records of each. @return number of nodes */
+/* Number the boots of all nodes, and align the records of each node. @return number of boots */
 static uint32_t align_nodes(const struct alignment *alignment)
 {
     struct sum_entry *list = alignment->list;
-    uint32_t nodes = 0;
+    uint32_t numbers = 0;
 
     qsort(list, alignment->count, sizeof *list, compare_boots);
-    for (size_t i = 0; i < alignment->count; nodes++) {
+    for (size_t i = 0; i < alignment->count;) {
         const struct sum_entry *first = &list[i];
+        uint32_t node = numbers;
         size_t boots = 0;
 
         while (i < alignment->count && list[i].piece->node == first->piece->node) {
@@ -126,14 +128,15 @@ static uint32_t align_nodes(const struct alignment *alignment)
 
             *boot = range_of_boot(list, i, alignment->count);
             for (; i < boot->first + boot->count; i++) {
-                list[i].number = nodes;
+                list[i].number = numbers;
             }
+            alignment->nodes[numbers++] = node;
         }
         if (*first->boot) { /* then all know theirs */
             part_boots(list, alignment->ranges, boots);
         }
     }
-    return nodes;
+    return numbers;
 }
 
 /* --- the nodes together --------------------------------------------------------------------- */
@@ -216,17 +219,32 @@ static void compare_clocks(const struct alignment *alignment, const struct range
     }
 }
 
-static void align_clocks(const struct alignment *alignment, uint32_t nodes)
+/* A boot that no step compares is like the first one of its node that is known. */
+static void assume_clocks(const struct alignment *alignment, uint32_t numbers)
+{
+    int64_t *apart_ns = alignment->apart_ns;
+    const uint32_t *nodes = alignment->nodes;
+
+    for (uint32_t n = 0; n < numbers; n++) {
+        for (uint32_t k = nodes[n];
+             k < numbers && nodes[k] == nodes[n] && apart_ns[n] == UNKNOWN_NS; k++) {
+            apart_ns[n] = apart_ns[k];
+        }
+    }
+}
+
+static void align_clocks(const struct alignment *alignment, uint32_t numbers)
 {
     size_t steps;
 
-    for (uint32_t n = 0; n < nodes; n++) {
+    for (uint32_t n = 0; n < numbers; n++) {
         alignment->apart_ns[n] = UNKNOWN_NS;
     }
     steps = find_steps(alignment);
     for (size_t i = 0; i < steps; i++) {
         compare_clocks(alignment, &alignment->ranges[i]);
     }
+    assume_clocks(alignment, numbers);
     for (size_t i = 0; i < alignment->count && steps > 0; i++) {
         struct sum_entry *timing = &alignment->list[i];
         int64_t apart_ns = alignment->apart_ns[timing->number];
@@ -242,14 +260,16 @@ int timings_align(struct sum_entry *timings, size_t count)
     const struct alignment alignment = {.list = timings,
                                         .count = count,
                                         .ranges = calloc(count + 1, sizeof *alignment.ranges),
-                                        .apart_ns = calloc(count + 1, sizeof *alignment.apart_ns)};
-    bool failed = !alignment.ranges || !alignment.apart_ns;
+                                        .apart_ns = calloc(count + 1, sizeof *alignment.apart_ns),
+                                        .nodes = calloc(count + 1, sizeof *alignment.nodes)};
+    bool failed = !alignment.ranges || !alignment.apart_ns || !alignment.nodes;
 
     if (!failed) {
         align_clocks(&alignment, align_nodes(&alignment));
     }
     free(alignment.ranges);
     free(alignment.apart_ns);
+    free(alignment.nodes);
     errno = failed ? ENOMEM : errno;
     return failed ? -1 : 0;
 }

@@ -35,6 +35,18 @@ merged() { # JOB [JQ FILTER]
     merged 4 'select(.step == "0")' | jq -e '.total.mean_w == 480'
 }
 
+@test "a node crashes and boots with a wrong clock: only its second boot is moved" {
+    local nodes='.nodes = 2' after='.nodes = 2 | .restarts = 1'
+    record 10 0 n1 0 7200 240 "$(since_boot 0 "$nodes")"
+    record 10 0 n2 0 1200 240 "$(since_boot 0 "$nodes | .complete = false | .reason = \"recovered\"")"
+    record 10 0 n1 7800 3600 240 "$(since_boot 7800 "$after")"
+    record 10 0 n2 3600 3600 240 "$(since_boot 0 "$after | .boot = \"c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2\"")" # 70 minutes behind
+    for by in job step; do
+        [[ $(cells elapsed,measured,start,end -j 10 --by $by) == '10800|72.2222|2026-11-20T10:00:00|2026-11-20T13:10:00' ]]
+    done
+    tells 0 '*3 h 00 min 00 s  in 2 runs*measured 72.2 % of 2 nodes x 3 h 00 min 00 s*clocks of nodes differ by 1 h 10 min 00 s*' show 10
+}
+
 @test "a job waits between two runs: that is no unmeasured time of it, and its last run says how it ended" {
     record 6 batch n1 0 100 240 '.verified = true | .exit_code = 1 | .complete = false | .reason = "cancelled"'
     record 6 0 n2 0 100 240 '.nodes = 2 | .exit_code = 15'
