@@ -300,7 +300,7 @@ static bool has_timeline(const struct apapi_measurement *m, int domain)
            domain != APAPI_DOMAIN_CORE && domain != APAPI_DOMAIN_UNCORE;
 }
 
-static double choose_unit_j(const struct apapi_timeline *timeline)
+double timeline_unit_j(const struct apapi_timeline *timeline)
 {
     double total_j = apapi_timeline_energy_j(timeline), greatest_j = 0;
     int exponent;
@@ -342,7 +342,7 @@ static void write_energies(struct json_writer *json, const struct apapi_timeline
 
 void timeline_write(struct json_writer *json, const struct apapi_timeline *timeline)
 {
-    double unit_j = choose_unit_j(timeline);
+    double unit_j = timeline_unit_j(timeline);
 
     json_put_number(json, "unit_j", unit_j, JSON_EXACT);
     write_energies(json, timeline, unit_j);

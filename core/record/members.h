@@ -55,6 +55,9 @@ int share_decode(const struct tree_node *object, struct apapi_share *share,
 
 /* --- timeline --------------------------------------------------------------------------------- */
 
+/** @return what the energies of its bins are written as multiples of [J] */
+double timeline_unit_j(const struct apapi_timeline *timeline);
+
 /** Write "unit_j":…,"n":[…],"covered_pct":{…} of a timeline with bins. */
 void timeline_write(struct json_writer *json, const struct apapi_timeline *timeline);
 

@@ -40,13 +40,15 @@ static double sum_share_of(const struct apapi_domain_result *domain, const struc
     uint64_t bin_ns = timeline->count ? timeline->bin_ns : 0;
     uint64_t end_ns = piece->before_ns + piece->elapsed_ns;
     double swing_w = sum_swing_w(&domain->power_w), whole_j;
+    double rounded_j = bin_ns ? timeline_unit_j(timeline) / 2 : 0;
 
     *cut_j = 0;
     if (piece->elapsed_ns == piece->whole_ns) {
         return 1;
     }
     *cut_j = sum_cut_j(swing_w, bin_ns, piece->before_ns, piece->whole_ns - piece->before_ns) +
-             sum_cut_j(swing_w, bin_ns, end_ns, piece->whole_ns - end_ns);
+             sum_cut_j(swing_w, bin_ns, end_ns, piece->whole_ns - end_ns) +
+             (piece->before_ns > 0 ? rounded_j : 0) + (end_ns < piece->whole_ns ? rounded_j : 0);
     whole_j = apapi_timeline_energy_j(timeline);
     return whole_j > 0
                ? apapi_timeline_between_j(timeline, piece->before_ns, end_ns, NULL) / whole_j
@@ -78,7 +80,7 @@ static int sum_put_domain(struct sum_store *store, const struct apapi_record *re
     }
     share = sum_share_of(domain, piece, &cut_j);
     known.energy_j = energy_j * share;
-    known.uncertainty_j = known.uncertainty_j * share + cut_j;
+    known.uncertainty_j += cut_j; /* it is of its ends mainly: each part may have all of it */
     if (!store->shares || piece->exclusive) { /* others are no parts of the node by time */
         time = sum_known(domain, record->measurement.elapsed_ns);
         known.swing_w = (float)sum_swing_w(&domain->power_w);
