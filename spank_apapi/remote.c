@@ -152,7 +152,6 @@ static void remote_fail(int code, uint64_t limit_ns)
 
     switch (code) {
     case EPIPE:
-    case ECONNRESET:
         apapi_fail(failure, code, "the sampler ended too early");
         break;
     case ETIMEDOUT:
@@ -199,14 +198,13 @@ static int remote_expect(const char *word, uint64_t deadline_ns)
     }
 }
 
-/* Send `message`. If the sampler has ended, its last message is a better reason than that. */
+/* Send `message`. A sampler that has ended may have said why, or sent its record: the next
+ * remote_expect() reads that. */
 static void remote_send(uint64_t deadline_ns)
 {
-    if (message_send(remote.sampler.channel, &remote_message, deadline_ns)) {
-        int code = errno;
-
-        remote_expect("", 0);
-        remote_fail(code, 0);
+    if (message_send(remote.sampler.channel, &remote_message, deadline_ns) && errno != EPIPE &&
+        errno != ECONNRESET) {
+        remote_fail(errno, 0);
     }
 }
 

@@ -69,11 +69,12 @@ int message_receive(int channel, struct message *message, uint64_t deadline_ns)
             return -1;
         }
         size = recv(channel, message->bytes, sizeof message->bytes, MSG_DONTWAIT | MSG_TRUNC);
-    } while (size < 0 && (errno == EINTR || errno == EAGAIN));
-    if (size < 0 && errno != ECONNRESET) {
+        /* ECONNRESET, once: the other side ended before it had read all; its messages follow */
+    } while (size < 0 && (errno == EINTR || errno == EAGAIN || errno == ECONNRESET));
+    if (size < 0) {
         return -1;
     }
-    if (size <= 0) {
+    if (size == 0) {
         errno = EPIPE;
         return -1;
     }

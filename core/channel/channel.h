@@ -51,9 +51,10 @@
  *                     that is too long for a message (no key)
  *   apapi-sampler to plugin
  *     ready           the first reading was taken
- *     stopping TEXT   the stop was received: a record follows, perhaps late. The plugin no longer
- *                     kills the sampler: it may have to wait for a disk. TEXT: number of
- *                     messages that the system's log did not accept; "": none (no key)
+ *     stopping TEXT   the stop was received, or the sampler was told to end by others: a record
+ *                     follows, perhaps late. The plugin no longer kills the sampler: it may have
+ *                     to wait for a disk. TEXT: number of messages that the system's log did not
+ *                     accept; "": none (no key)
  *     record  TEXT    the record, one line of JSON (no key)
  *     table   TEXT    follows the record if the configuration names a format (no key)
  *     note    TEXT    the last one, if the configuration names output, trace, overflow or

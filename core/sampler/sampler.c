@@ -580,12 +580,15 @@ static void sampler_finish(struct sampler *sampler, const struct apapi_ending *e
 {
     struct apapi_record record = {.id = sampler->step.id, .complete = !reason, .ending = *ending};
     struct apapi_error err;
+    char lost[24];
 
     watchdog_set(STOP_LIMIT_S);
     if (!sampler->measuring) {
-        sampler_answer(APAPI_WORD_FAILED, "the step ended before it began");
+        sampler_answer(APAPI_WORD_FAILED, reason ? reason : "the step ended before it began");
         return;
     }
+    snprintf(lost, sizeof lost, "%zu", log_lost());
+    sampler_answer(APAPI_WORD_STOPPING, strcmp(lost, "0") == 0 ? "" : lost);
     apapi_session_stop(sampler->session, NULL);
     if (apapi_session_measurement(sampler->session, &record.measurement, &err)) {
         sampler_answer(APAPI_WORD_FAILED, err.text);
@@ -606,7 +609,6 @@ static void sampler_finish(struct sampler *sampler, const struct apapi_ending *e
 static bool converse(struct sampler *sampler)
 {
     struct apapi_ending ending = APAPI_ENDING_UNKNOWN;
-    char lost[24];
 
     if (message_receive(APAPI_CHANNEL_FD, &message, deadline_now() + PATIENCE_NS)) {
         sampler_finish(sampler, &ending,
@@ -620,8 +622,6 @@ static bool converse(struct sampler *sampler)
     } else if (message_is(&message, APAPI_WORD_STOP)) {
         step_parse_ending(&message, &ending);
         sampler->wait_until_ns = deadline_now() + message_number(&message, "wait_ms") * DEADLINE_MS;
-        snprintf(lost, sizeof lost, "%zu", log_lost());
-        sampler_answer(APAPI_WORD_STOPPING, strcmp(lost, "0") == 0 ? "" : lost);
         sampler_finish(sampler, &ending, NULL);
         return false;
     }

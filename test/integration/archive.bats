@@ -45,6 +45,25 @@ has_measured() { # NODE
     [[ ${lines[1]} =~ ^"$job"\ +1\ +0$ && $stderr == "apapi report: $job.0: incomplete on n2: the node or the sampler ended; recovered "* ]]
 }
 
+@test "the sampler is told to end, as at a node's shutdown: srun and the script get its record, with the reason" {
+    begin_held_step 'exit 3' -N1 -n2 -w n1 --apapi=rapl
+    begun_on n1 sh
+    cluster on n1 pkill -TERM -x apapi-sampler
+    eventually no_helper_on n1
+    end_held_step
+    [[ $status -eq 3 && $(<"$BATS_TEST_TMPDIR/err") == *'  total '* ]]
+    [[ $(<"$BATS_TEST_TMPDIR/err") == *'n1: incomplete (the sampler was told to end)'* ]]
+    holds "$(last_record n1)" '(.complete | not) and .reason == "the sampler was told to end"'
+    hold
+    submit "$until_over" --apapi=rapl -w n1 >"$BATS_TEST_TMPDIR/out" 3>&- &
+    step=$!
+    begun_on n1 slurm_script
+    cluster on n1 pkill -TERM -x apapi-sampler
+    eventually no_helper_on n1
+    end_held_step
+    [[ $status -eq 0 && $(<"$BATS_TEST_TMPDIR/out") == *'apapi: step '*.batch*'n1: incomplete (the sampler was told to end)'* ]]
+}
+
 @test "the node loses its power: after it has come back, the next step recovers what was measured" {
     plugstack checkpoint=1s stop_timeout=2s # so long srun waits for a record
     expected_errors='.' # a node that was dead has much to tell

@@ -67,6 +67,20 @@ WITH_ENDS(what_cannot_be_sent_or_received)
     assert_fails(EPIPE, message_send(ends[1], &sent, patience()));
 }
 
+/* Its socket is reset, as it has not read all. */
+WITH_ENDS(what_a_process_sent_before_its_end_arrives)
+{
+    message_start(&sent, APAPI_WORD_RECORD);
+    assert_int_equal(message_send(ends[0], &sent, patience()), 0);
+    message_start(&sent, APAPI_WORD_STOP);
+    assert_int_equal(message_send(ends[1], &sent, patience()), 0);
+    close(ends[0]);
+    assert_int_equal(message_receive(ends[1], &received, patience()), 0);
+    assert_true(message_is(&received, APAPI_WORD_RECORD));
+    assert_fails(EPIPE, message_receive(ends[1], &received, patience()));
+    ends[0] = -1;
+}
+
 /* Sends from a process of its own, as a socket holds less than that. */
 static pid_t send_text(const char *word, const char *text)
 {
