@@ -11,6 +11,7 @@
 
 #include "apapi/record.h"
 #include "base/clock.h"
+#include "base/files.h"
 #include "channel/deadline.h"
 #include "config/installed.h"
 #include "record/record.h"
@@ -36,55 +37,77 @@ static void usercopy_write(const char *dir, const struct apapi_identity *id, int
 
 /* --- others' records in the spool ----------------------------------------------------------- */
 
-#define RECOVER_MAX 256 /* records that one run handles */
+#define RECOVER_MAX 256 /* records that one run writes or finds to be none */
+
+struct recovery {
+    const struct step *step;
+    const atomic_bool *enough;
+    int count;                         /* of records so far, as RECOVER_MAX */
+    int failed;                        /* records that could not be written */
+    char first[SPOOL_NAME_SIZE + 256]; /* of these: its file, and why */
+};
+
+/* The disk is full, or there is none: no other record can be written either. */
+static bool recovery_is_over(const struct step *step, int code)
+{
+    int folder = folder_open(step->config.acct_dir, NULL);
+
+    folder_close(folder);
+    return folder < 0 || code == ENOSPC || code == EDQUOT;
+}
 
 /*
  * It may be there already: of lines of one record, readers take one. Where it cannot be synced,
  * what was appended may never be on the disk: it stays in the spool, and is appended again later.
  */
-static int recover_write_line(const struct step *step, const struct apapi_record *record,
-                              const char *line, struct apapi_error *err)
+static enum spool_fate recover_write_line(const struct step *step,
+                                          const struct apapi_record *record, const char *line,
+                                          struct apapi_error *err)
 {
     int64_t end_ns = record_end_ns(&record->measurement);
 
     if (apapi_store_append(step->config.acct_dir, step->id.node, end_ns, line, err)) {
-        return -1;
+        return recovery_is_over(step, errno) ? SPOOL_END : SPOOL_KEEP;
     }
     if (apapi_store_sync(step->config.acct_dir, step->id.node, end_ns, err)) {
-        log_write(LOG_ERR, "spool: %s", err->text);
-        return -1;
+        return SPOOL_END; /* no more lines that have to be appended again */
     }
     usercopy_write(step->config.user_records, &record->id, end_ns, line);
-    return 0;
+    log_write(LOG_NOTICE, "record of job %u step %s written from the spool", record->id.job,
+              record->id.step);
+    return SPOOL_WRITTEN;
 }
 
-struct recovery {
-    const struct step *step;
-    const atomic_bool *enough;
-    int count; /* of records so far */
-};
+static void recovery_note(struct recovery *recovery, const char *name, enum spool_fate fate,
+                          const struct apapi_error *err)
+{
+    if (fate == SPOOL_BAD) {
+        log_write(LOG_ERR, "spool: %s: %s", name, err->text);
+    }
+    if (fate == SPOOL_BAD || fate == SPOOL_WRITTEN) {
+        recovery->count++;
+    } else if (recovery->failed++ == 0) {
+        snprintf(recovery->first, sizeof recovery->first, "%s: %s", name, err->text);
+    }
+}
 
-/* If one record cannot be written, the others cannot either. */
 static enum spool_fate write_spooled(const char *name, const char *line, void *context)
 {
     struct recovery *recovery = context;
     struct apapi_record record;
     struct apapi_error err = {""};
-    enum spool_fate fate = SPOOL_KEEP;
+    enum spool_fate fate;
 
-    if (recovery->count++ == RECOVER_MAX || atomic_load(recovery->enough)) {
-        return SPOOL_KEEP;
+    if (recovery->count == RECOVER_MAX || atomic_load(recovery->enough)) {
+        return SPOOL_END;
     }
     if (apapi_record_decode(line, strlen(line), &record, &err)) {
-        log_write(LOG_ERR, "spool: %s: %s", name, err.text);
-        return errno == EINVAL ? SPOOL_BAD : SPOOL_KEEP;
+        fate = errno == EINVAL ? SPOOL_BAD : SPOOL_KEEP; /* of a newer version: it stays */
+    } else {
+        fate = recover_write_line(recovery->step, &record, line, &err);
+        apapi_record_clear(&record);
     }
-    if (recover_write_line(recovery->step, &record, line, &err) == 0) {
-        log_write(LOG_NOTICE, "record of job %u step %s written from the spool", record.id.job,
-                  record.id.step);
-        fate = SPOOL_WRITTEN;
-    }
-    apapi_record_clear(&record);
+    recovery_note(recovery, name, fate, &err);
     return fate;
 }
 
@@ -149,6 +172,11 @@ static void do_recover(void *context)
 
     config_folder_make_above(archive->step->config.acct_dir);
     spool_each(archive->step->config.spool_dir, archive->step->id.node, write_spooled, &recovery);
+    if (recovery.failed > archive->recovery_failed) { /* not each time the same */
+        log_write(LOG_ERR, "spool: records that could not be written: %d; %s", recovery.failed,
+                  recovery.first);
+    }
+    archive->recovery_failed = recovery.failed;
 }
 
 static void recover(struct archive *archive)

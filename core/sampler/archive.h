@@ -23,6 +23,7 @@ struct archive {
     char name[SPOOL_NAME_SIZE / 2];
     struct task recovery;     /* writes what others left in the spool */
     uint64_t recovery_end_ns; /* checkpoints wait for the recovery until then [CLOCK_MONOTONIC] */
+    int recovery_failed;      /* records that its last run could not write */
     atomic_bool ending;       /* asks the recovery to stop */
     struct task saving;       /* saves a checkpoint */
     struct spool spool;       /* used by `saving` while it runs */

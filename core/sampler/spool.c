@@ -165,6 +165,8 @@ static void spool_take(struct walk *walk, int folder, const char *name, const ch
 
     switch (walk->take(name, line, walk->context)) {
     case SPOOL_KEEP:
+        break;
+    case SPOOL_END:
         walk->ended = true;
         break;
     case SPOOL_WRITTEN:

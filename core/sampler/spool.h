@@ -42,7 +42,8 @@ void spool_close(struct spool *spool);
 
 /** The receiver's verdict on a record. */
 enum spool_fate {
-    SPOOL_KEEP,    /* it stays for later, and so do all others */
+    SPOOL_KEEP,    /* it stays for later */
+    SPOOL_END,     /* so do it and all that were not yet handed over */
     SPOOL_WRITTEN, /* its file is removed */
     SPOOL_BAD      /* not a record: its file gets the name <name>.bad */
 };

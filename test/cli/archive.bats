@@ -113,6 +113,23 @@ checkpointed() { # JOB
     jq -e 'has("delayed") | not' <<<"$output"
 }
 
+# Records of jobs that are over, as samplers have left them in the spool.
+leave() { # JOB DAY VERSION
+    mkdir -p -m 700 "$spool/n1"
+    jq -c ".job = $1 | .apapi = $3 | .start = \"$2T12:00:00.000000000Z\"" "$BATS_TEST_TMPDIR/record" >"$spool/n1/$1.0-1.json"
+    chmod 600 "$spool/n1/$1.0-1.json"
+}
+
+@test "records of a day that cannot be written, and of a newer version, stay in the spool: the others are written" {
+    step 1 true >"$BATS_TEST_TMPDIR/record"
+    for job in {10..13}; do leave "$job" 2024-01-01 1; done
+    for job in {20..23}; do leave "$job" 2024-01-02 1; done
+    for job in {30..33}; do leave "$job" 2024-01-02 99; done
+    : >"$acct/2024-01-01" # no folder
+    run -0 step 2 'checkpointed 2'
+    [[ $(written .job | sort -n | xargs) == '1 2 20 21 22 23' && $(spooled) -eq 8 ]]
+}
+
 @test "the disk is full, in the middle of a line: every record comes, and none is damaged" {
     ((EUID == 0)) || skip "needs root for a small file system"
     acct=$BATS_TEST_TMPDIR/full/acct
@@ -296,6 +313,17 @@ END
         [[ $spool == /proc/* ]] || jq -e .delayed "$spool"/n1/*.json
         [[ $spool != /proc/* ]] || grep -q 'record of job 1 step 0 is only in this log: ' "$log"
     done
+}
+
+@test "a record that stays in the spool is in the system's log, once for each step that could not write it" {
+    unshare -m true 2>/dev/null || skip "needs root, for a mount namespace"
+    step 1 true >"$BATS_TEST_TMPDIR/record"
+    leave 10 2024-01-01 1
+    : >"$acct/2024-01-01"
+    host_with_log "$BATS_TEST_TMPDIR/log"
+    run -0 step 2 'checkpointed 2 && checkpointed 2'
+    [[ $(grep -c '2024-01-01' "$BATS_TEST_TMPDIR/log") -eq 1 ]]
+    grep -q 'spool: records that could not be written: 1; 10.0-1.json: .*/2024-01-01: ' "$BATS_TEST_TMPDIR/log"
 }
 
 @test "a plugin of another version: the step is measured, and the log says which versions met" {

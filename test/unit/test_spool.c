@@ -128,6 +128,27 @@ PREPARED(a_crash_at_each_step)
     }
 }
 
+static enum spool_fate take_two(const char *name, const char *line, void *count)
+{
+    (void)name;
+    (void)line;
+    return ++*(int *)count == 2 ? SPOOL_END : SPOOL_KEEP;
+}
+
+PREPARED(one_that_stays_does_not_hold_up_the_others)
+{
+    int count = 0;
+
+    make_folders();
+    write_file("n1/1.0.json", "a\n", 2);
+    write_file("n1/2.0.json", "a\n", 2);
+    write_file("n1/3.0.json", "a\n", 2);
+    assert_string_equal(found(SPOOL_KEEP), "a a a ");
+    spool_each(dir, "n1", take_two, &count);
+    assert_int_equal(count, 2);
+    assert_string_equal(found(SPOOL_WRITTEN), "a a a ");
+}
+
 PREPARED(what_is_no_line_is_empty)
 {
     static const struct {
