@@ -3,10 +3,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -15,22 +22,130 @@
 
 /* --- signals -------------------------------------------------------------------------------- */
 
-static const int caught[SIGNALS_CAUGHT] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+/* The first ones end a series of runs; the others are for the program alone. */
+static const int caught[SIGNALS_CAUGHT] = {SIGINT,  SIGQUIT, SIGTERM, SIGHUP,
+                                           SIGUSR1, SIGUSR2, SIGALRM};
+#define SIGNALS_ENDING 4
 
 static volatile sig_atomic_t receiver;
 static volatile sig_atomic_t last;
 
 /*
- * The terminal sends signals to the whole process group, including the program. Only signals sent
- * to this process alone are passed on.
+ * Terminals, kill(-group), timeout(1) and Slurm send a signal to the program, too: only what is
+ * sent to this process alone is passed on. The witness tells them apart. It is a process beside
+ * the program, which has what all have, and nothing else.
  */
+static struct witness {
+    pid_t pid;                 /* 0: there is none, and what kill(2) sends is passed on */
+    atomic_uint counts[_NSIG]; /* of signals that it has had */
+} * witness;                   /* shared with it */
+
+#define WITNESS_GRACE 20     /* looks: a sender may not have reached it yet */
+#define WITNESS_LOOKS 50     /* at most, while it has the signal and did not count it */
+#define LOOK_NS 1000000      /* between them */
+#define TOGETHER_NS 20000000 /* timeout(1) sends it to one, then to all: that is one signal */
+
+static _Noreturn void witness_run(pid_t parent)
+{
+    sigset_t all;
+    int number;
+
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    close_range(0, ~0U, 0);
+    while (getppid() == parent) {
+        number = sigwaitinfo(&all, NULL);
+        if (number > 0 && number < _NSIG) {
+            atomic_fetch_add(&witness->counts[number], 1);
+        }
+    }
+    _exit(0);
+}
+
+static void witness_begin(void)
+{
+    void *memory =
+        mmap(NULL, sizeof *witness, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pid_t parent = getpid(), pid;
+
+    if (memory == MAP_FAILED) {
+        return;
+    }
+    witness = memory;
+    pid = fork();
+    if (pid == 0) {
+        witness_run(parent);
+    }
+    witness->pid = pid > 0 ? pid : 0;
+}
+
+static void witness_end(void)
+{
+    if (witness && witness->pid) {
+        kill(witness->pid, SIGKILL);
+        waitpid(witness->pid, NULL, 0);
+    }
+    if (witness) {
+        munmap(witness, sizeof *witness);
+        witness = NULL;
+    }
+}
+
+/* Does it have the signal, but has not counted it? */
+static bool witness_pends(int number)
+{
+    char path[32], text[2048] = "";
+    const char *pending;
+    ssize_t got = -1;
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/%d/status", (int)witness->pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        got = read(fd, text, sizeof text - 1);
+        close(fd);
+    }
+    pending = got > 0 ? strstr(text, "\nShdPnd:\t") : NULL;
+    return pending && strtoull(pending + strlen("\nShdPnd:\t"), NULL, 16) >> (number - 1) & 1;
+}
+
+static bool witness_has(int number)
+{
+    static unsigned seen[_NSIG];
+    static uint64_t seen_ns[_NSIG];
+    const struct timespec pause = {.tv_nsec = LOOK_NS};
+
+    if (!witness || !witness->pid) {
+        return false;
+    }
+    for (int i = 0; i < WITNESS_GRACE || (i < WITNESS_LOOKS && witness_pends(number)); i++) {
+        unsigned count = atomic_load(&witness->counts[number]);
+        uint64_t now_ns = clock_monotonic_ns();
+
+        if (count != seen[number]) {
+            seen[number] = count;
+            seen_ns[number] = now_ns;
+        }
+        if (seen_ns[number] > 0 && now_ns - seen_ns[number] < TOGETHER_NS) {
+            return true;
+        }
+        nanosleep(&pause, NULL);
+    }
+    return false;
+}
+
+/* It runs only while a program's end is waited for, or in signals_last(). */
 static void handle(int signal_number, siginfo_t *info, void *context)
 {
     int saved = errno;
+    bool to_all = witness_has(signal_number) || info->si_code > 0;
 
     (void)context;
-    last = signal_number;
-    if (receiver > 0 && info->si_code <= 0) {
+    for (size_t i = 0; i < SIGNALS_ENDING; i++) {
+        last = signal_number == caught[i] ? signal_number : last;
+    }
+    if (receiver > 0 && !to_all) {
         kill((pid_t)receiver, signal_number);
     }
     errno = saved;
@@ -52,6 +167,7 @@ void signals_catch(struct signals *signals)
     struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_RESTART};
 
     signals_block(&signals->mask);
+    witness_begin();
     for (size_t i = 0; i < SIGNALS_CAUGHT; i++) {
         sigaction(caught[i], NULL, &signals->before[i]);
         if (signals->before[i].sa_handler != SIG_IGN) {
@@ -63,6 +179,7 @@ void signals_catch(struct signals *signals)
 
 void signals_restore(const struct signals *signals)
 {
+    witness_end();
     for (size_t i = 0; i < SIGNALS_CAUGHT; i++) {
         sigaction(caught[i], &signals->before[i], NULL);
     }

@@ -7,7 +7,7 @@
 
 #include "apapi/error.h"
 
-#define SIGNALS_CAUGHT 4 /* SIGINT, SIGQUIT, SIGTERM, SIGHUP */
+#define SIGNALS_CAUGHT 7 /* SIGINT, SIGQUIT, SIGTERM, SIGHUP; SIGUSR1, SIGUSR2, SIGALRM */
 
 /** The previous dispositions of those signals and of SIGCHLD, and the signal mask. */
 struct signals {
@@ -24,7 +24,7 @@ void signals_catch(struct signals *signals);
 /** Restore the previous state. */
 void signals_restore(const struct signals *signals);
 
-/** @return the latest signal, even if it is blocked now; 0: none. */
+/** @return the latest of the first four, even if it is blocked now; 0: none. */
 int signals_last(const struct signals *signals);
 
 /**
@@ -53,8 +53,8 @@ struct child_started {
 
 /**
  * Run a program and wait for its end. It has this process' descriptors and environment, and the
- * signal mask and dispositions that were set before signals_catch(). Signals for this process are
- * passed on to it. They are blocked before and after.
+ * signal mask and dispositions that were set before signals_catch(). What is sent to this process
+ * alone is passed on to it. They are blocked before and after.
  * @param argv     as for execvp(), NULL-terminated, argv[0] is searched in PATH
  * @param started  called when it runs; NULL: not needed
  * @return 0; -1 with errno, for child_start_failure().

@@ -61,7 +61,7 @@ row_fits() { # DOMAIN WATTS
 
 @test "signals sent to atime go to the program, and there is a report" {
     # a background job of this shell would ignore SIGINT
-    for signal in INT TERM HUP; do
+    for signal in INT TERM HUP USR1 USR2; do
         rm -f "$BATS_TEST_TMPDIR/out" # what the one before said is not "ready"
         env --default-signal "$atime" sh -c "trap 'echo got $signal; exit 5' $signal; echo ready; for i in \$(seq 2000); do sleep 0.05; done" \
             >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
@@ -73,6 +73,19 @@ row_fits() { # DOMAIN WATTS
         echo "$signal: $status $(cat "$BATS_TEST_TMPDIR/out" "$BATS_TEST_TMPDIR/err")"
         [[ $status -eq 5 && $(cat "$BATS_TEST_TMPDIR/out") == $'ready\ngot '"$signal" ]]
         grep -q '^apapi: "sh"' "$BATS_TEST_TMPDIR/err"
+    done
+}
+
+@test "a signal to the whole group reaches the program once" {
+    local count="trap 'n=\$((n + 1))' TERM; touch ready; for i in 1 2 3; do sleep 0.1; done; echo \"signals \$n\" >out" i
+    cd "$BATS_TEST_TMPDIR"
+    for i in 1 2 3 4 5 6; do
+        rm -f ready
+        setsid env --default-signal "$atime" -c estimate bash -c "$count" >/dev/null 2>err 3>&- &
+        eventually test -e ready
+        kill -TERM -- -$!
+        wait $!
+        [[ $(<out) == 'signals 1' && $(<err) == *'apapi: "bash"'* ]]
     done
 }
 
