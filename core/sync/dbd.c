@@ -137,6 +137,13 @@ static int dbd_hand_over(slurm_list list, struct runs *runs)
     return result;
 }
 
+/* slurmdbd makes names of tables from it, as it is. A record may have what a user has made up. */
+static bool dbd_may_have(const char *cluster)
+{
+    return cluster[strspn(cluster, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                   "0123456789_-.")] == '\0';
+}
+
 int dbd_find(const char *cluster, const uint32_t *jobs, size_t count, struct runs *runs,
              struct apapi_error *err)
 {
@@ -144,6 +151,9 @@ int dbd_find(const char *cluster, const uint32_t *jobs, size_t count, struct run
     slurm_list list;
     int result;
 
+    if (!dbd_may_have(cluster)) {
+        return 0;
+    }
     if (condition_init(&condition, cluster, count, err)) {
         return -1;
     }

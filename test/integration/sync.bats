@@ -249,6 +249,19 @@ forge() { # JOB JQ-EXPRESSION
     [[ -z $(comment "$job") ]]
 }
 
+@test "records of clusters that slurmdbd cannot have, or does not know, hold up no other" {
+    job=$(submit -w n1 --wrap 'sleep 0.2')
+    eventually ended "$job"
+    for cluster in moon $'"`\'; drop'; do
+        forge "$job" ".cluster = $(jq -n --arg name "$cluster" '$name')"
+        cat "$folder/$(date -u +%F)/n1.jsonl" >>"$folder/$(date -u +%F)/n2.jsonl"
+    done
+    forge "$job" .
+    complains 0 "*slurmdbd does not know 2 jobs, tried again by the next run: $job, $job*" apapi sync --acct-dir "$folder"
+    [[ $(comment "$job") == '{"apapi":'* ]]
+    run ! grep 'mysql_query failed' "$APAPI_CLUSTER_DIR/log/slurmdbd.log"
+}
+
 @test "an ordinary user is told that it is not for him" {
     complains 1 "*Permission denied*the accounting files are root's: run it as root*" as_alice "$install/bin/apapi" sync --acct-dir "$APAPI_ACCT_DIR"
     home=$APAPI_CLUSTER_DIR/home/alice
