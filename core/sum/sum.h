@@ -70,6 +70,7 @@ struct sum_store {
     size_t curve_max; /* setting: bytes of all curves; 0: no limit. Beyond it there are none, so
                          that no figure depends on the order of the records */
     bool curveless;   /* there were too many */
+    struct namelist asked; /* of nodes: only their records were read, see sum_ask(); empty: all */
     struct pool texts, nodelists;
     struct sum_piece *pieces;
     size_t piece_count, piece_room;
@@ -93,7 +94,14 @@ struct sum_part {
 int sum_add(struct sum_store *store, const struct apapi_record *record,
             const struct sum_part *part);
 
-/** Free what it has. It is empty then, with the same settings. */
+/**
+ * Only records of these nodes are added: the sums are theirs, and no other node is missing.
+ * @param nodes  a host list; NULL: all
+ * @return 0; -1 with errno ENOMEM.
+ */
+int sum_ask(struct sum_store *store, const char *nodes);
+
+/** Free what it has. It is empty then, with the same settings, for all nodes. */
 void sum_free(struct sum_store *store);
 
 /** A piece while it is added up. Texts are valid until the store gets another record. */
@@ -293,9 +301,10 @@ double sum_cut_j(double swing_w, uint64_t bin_ns, uint64_t before_ns, uint64_t a
  * - those of different boots of a node do not overlap,
  * - a step begins on all its nodes within TIMING_APART_NS.
  * Records that do not know their boot stay as they are.
+ * @param of_some_nodes  records of others were not read: the number of a step's nodes is forgotten
  * @return 0; -1 with errno ENOMEM: some may have been moved
  */
-int timings_align(struct sum_entry *timings, size_t count);
+int timings_align(struct sum_entry *timings, size_t count, bool of_some_nodes);
 
 /**
  * Set `restarts`. Each run of a job has a batch step, or none has a record of it: then the records

@@ -255,7 +255,7 @@ static void align_clocks(const struct alignment *alignment, uint32_t numbers)
     }
 }
 
-int timings_align(struct sum_entry *timings, size_t count)
+int timings_align(struct sum_entry *timings, size_t count, bool of_some_nodes)
 {
     const struct alignment alignment = {.list = timings,
                                         .count = count,
@@ -266,6 +266,9 @@ int timings_align(struct sum_entry *timings, size_t count)
 
     if (!failed) {
         align_clocks(&alignment, align_nodes(&alignment));
+    }
+    for (size_t i = 0; i < count && of_some_nodes; i++) {
+        timings[i].nodes = APAPI_UNKNOWN;
     }
     free(alignment.ranges);
     free(alignment.apart_ns);

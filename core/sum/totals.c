@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/hostlist.h"
 #include "record/members.h"
 #include "record/record.h"
 #include "sum/members.h"
@@ -188,8 +189,19 @@ int sum_add(struct sum_store *store, const struct apapi_record *record, const st
     return 0;
 }
 
+/* The reader of the records has refused malformed lists. */
+int sum_ask(struct sum_store *store, const char *nodes)
+{
+    if (nodes && hostlist_names(nodes, &store->asked) < 0 && errno == ENOMEM) {
+        return -1;
+    }
+    namelist_sort(&store->asked);
+    return 0;
+}
+
 void sum_free(struct sum_store *store)
 {
+    namelist_free(&store->asked);
     pool_free(&store->texts);
     pool_free(&store->nodelists);
     free(store->pieces);
@@ -323,9 +335,10 @@ static int sum_compare_times(const void *left, const void *right)
 }
 
 /* Put them where they belong in time, and find out how long the job ran. */
-static int sum_align(struct sum_entries *entries, struct apapi_job_total *total)
+static int sum_align(const struct sum_store *store, struct sum_entries *entries,
+                     struct apapi_job_total *total)
 {
-    if (timings_align(entries->list, entries->count)) {
+    if (timings_align(entries->list, entries->count, store->asked.count > 0)) {
         return -1;
     }
     for (size_t i = 0; i < entries->count; i++) {
@@ -554,7 +567,8 @@ int sum_total(const struct sum_store *store, struct sum_entries *entries,
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         sum.domains[d].energy_j = sum.domains[d].uncertainty_j = NAN;
     }
-    if ((entries->count > 0 && sum_align(entries, &sum)) || sum_add_nodes(store, entries, &sum)) {
+    if ((entries->count > 0 && sum_align(store, entries, &sum)) ||
+        sum_add_nodes(store, entries, &sum)) {
         errno = ENOMEM;
         return -1;
     }

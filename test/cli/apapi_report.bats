@@ -18,6 +18,16 @@ load report_common
     [[ $(cells power -X) == 600 && $(cells power --by step) == 600 && $(cells power --by day) == 600 ]]
 }
 
+@test "-N: the figures are those of these nodes, and no other node is missing" {
+    record 41 0 n1 0 100 200 '.nodes = 2'
+    record 41 0 n2 0 100 200 '.nodes = 2'
+    [[ $(cells nodes,energy,energypernode,measured,missing -j 41 -N n1) == '1|20000|20000|100|0' ]]
+    [[ $(cells nodes,energypernode,measured,missing -j 41 -N n1 --by step) == '1|20000|100|0' ]]
+    [[ $(cells nodes,missing,missing_nodes -j 41 -N n3) == '' ]]
+    run -0 "$apapi" show --acct-dir "$acct" 41 -N n1
+    [[ $output == *'measured 100.0 % of 1 node'* && $output != *'no record of'* ]]
+}
+
 @test "a day's part of a record is within its uncertainty, though the timeline is rounded" {
     record 40 0 n1 49090 86400 200.3 '.domains.package |= (.max_w = 200.3 | .uncertainty_j = 0.4) |
         .timeline = {bin_s: 10800, package: {unit_j: 10000, n: [216, 217, 216, 216, 217, 216, 216, 217]}}'

@@ -454,8 +454,9 @@ static int work_out(struct show *show)
     return result;
 }
 
-int show_choose(struct show *show, const char *command)
+int show_choose(struct show *show, const struct query *query)
 {
+    const char *command = query->command;
     struct claims claims = {.job = show->job};
     bool named = false;
 
@@ -484,7 +485,9 @@ int show_choose(struct show *show, const char *command)
     } else {
         job_id_text(&show->records[0].id, show->id, sizeof show->id);
     }
-    return work_out(show) ? command_fail(command, "no memory") : 0;
+    return sum_ask(&show->store, query->wanted.nodes) || work_out(show)
+               ? command_fail(command, "no memory")
+               : 0;
 }
 
 /* --- regions ---------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include "apapi/job.h"
 #include "apapi/record.h"
 #include "cli/command.h"
+#include "cli/query.h"
 #include "sum/sum.h"
 
 /* One job or step with all its records in memory. */
@@ -66,9 +67,9 @@ int show_add(const struct apapi_record *record, const char *line, size_t size, v
  * Keep the records of the one job that was asked for, and calculate all else. They begin where they
  * belong then, see sum/sum.h. Messages on standard error say what is left out, and why there is
  * none.
- * @return 0; the exit status of `command`.
+ * @return 0; the exit status of the command.
  */
-int show_choose(struct show *show, const char *command);
+int show_choose(struct show *show, const struct query *query);
 
 /** @return the record of an entry. */
 static inline struct apapi_record *show_record(const struct show *show,

@@ -695,7 +695,7 @@ static int work_out(struct plot *plot)
 
 static int print(struct plot *plot)
 {
-    int status = show_choose(&plot->show, COMMAND);
+    int status = show_choose(&plot->show, &plot->query);
 
     if (status) {
         return status;

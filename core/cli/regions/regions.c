@@ -280,7 +280,7 @@ static const struct option_table table = {
 static int print_job(struct options *options)
 {
     struct show *show = &options->show;
-    int status = show_choose(show, COMMAND);
+    int status = show_choose(show, &options->query);
     bool found = false, failed;
 
     for (size_t i = 0; i < show->count && status == 0; i++) {

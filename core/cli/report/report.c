@@ -567,9 +567,7 @@ static int report_command_prepare(struct report *report)
     ledger->store.shares = report->shares;
     ledger->store.mixed = ledger->by == REPORT_BY_NODE;
     ledger->store.lists = ledger->by != REPORT_BY_NODE && ledger->by != REPORT_BY_DAY;
-    return query->wanted.nodes && report_ledger_ask(ledger, query->wanted.nodes)
-               ? command_fail(COMMAND, "no memory")
-               : 0;
+    return sum_ask(&ledger->store, query->wanted.nodes) ? command_fail(COMMAND, "no memory") : 0;
 }
 
 /* --- rows from records ------------------------------------------------------------------------ */

@@ -337,7 +337,7 @@ static int look(struct brief *brief)
     show->job = query->job_list.jobs[0];
     query->quiet = true; /* Slurm's accounting may know the job */
     records_read(query, show_add, show);
-    if (show->count > 0 && show_choose(show, query->command)) {
+    if (show->count > 0 && show_choose(show, query)) {
         return EXIT_FAILURE;
     }
     ask_slurm(brief);

@@ -501,7 +501,7 @@ static int show_full(struct show_options *options)
 
     show->job = options->query.job_list.jobs[0];
     status = records_read(&options->query, show_add, show);
-    status = status ? status : show_choose(show, command);
+    status = status ? status : show_choose(show, &options->query);
     return status ? status : command_end(command, full_print(show, options->query.verbose));
 }
 

@@ -375,7 +375,7 @@ static int find_runs(struct report_ledger *ledger, struct report_bucket *buckets
         struct apapi_job_total total = {0};
 
         own = count_of_job(list, entries.count - first);
-        result = timings_align(list, own);
+        result = timings_align(list, own, ledger->store.asked.count > 0);
         timings_find_runs(list, own);
         timings_sum(list, own, &total);
         for (size_t i = 0; i < own; i++) {
@@ -442,16 +442,6 @@ bool report_ledger_same_row(const struct report_ledger *ledger, uint32_t at, uin
     return same;
 }
 
-/* The reader of the records has refused malformed lists. */
-int report_ledger_ask(struct report_ledger *ledger, const char *nodes)
-{
-    if (hostlist_names(nodes, &ledger->asked) < 0 && errno == ENOMEM) {
-        return -1;
-    }
-    namelist_sort(&ledger->asked);
-    return 0;
-}
-
 static int sort_parts(struct report_ledger *ledger)
 {
     size_t count = ledger->store.piece_count;
@@ -509,5 +499,4 @@ void report_ledger_free(struct report_ledger *ledger)
     free(ledger->identities);
     free(ledger->order);
     free(ledger->buckets);
-    namelist_free(&ledger->asked);
 }

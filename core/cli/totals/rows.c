@@ -318,7 +318,7 @@ static int rows_add_bucket(struct row_sum *sum)
 {
     const struct report_ledger *ledger = sum->ledger;
     const struct sum_gap_visitor visitor = {
-        &ledger->asked, sum->view->remarks || sum->view->nodelists, note_gap, sum};
+        &ledger->store.asked, sum->view->remarks || sum->view->nodelists, note_gap, sum};
     const struct sum_piece *first = &ledger->store.pieces[ledger->order[sum->bucket->first]];
     int result = sum_gather(&ledger->store, ledger->order + sum->bucket->first, sum->bucket->count,
                             &sum->entries);

@@ -77,7 +77,6 @@ struct report_ledger {
     struct pool identity_keys;
     struct report_identity *identities; /* numbered as identity_keys */
     size_t identity_room;
-    struct namelist asked; /* nodes whose records were read, sorted; empty: all */
     /* after report_ledger_rows(): */
     bool clusters;                 /* by node: several have a node of the same name */
     uint32_t *order;               /* the pieces, by cluster, job, user, and step or day */
@@ -128,9 +127,6 @@ int report_ledger_add(struct report_ledger *ledger, const struct apapi_record *r
 
 /** @return in how many parts report_ledger_add() divides a record. @param ledger  is one */
 unsigned report_ledger_parts(const struct apapi_record *record, void *ledger);
-
-/** Note that only records of these nodes were read ("n[1-4]"). @return 0; -1 with errno ENOMEM. */
-int report_ledger_ask(struct report_ledger *ledger, const char *nodes);
 
 /**
  * Call it once after the last record.
