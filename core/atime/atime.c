@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "apapi/events.h"
@@ -219,6 +220,15 @@ static int output_open(const char *path, struct apapi_error *err)
     return fd < 0 ? apapi_fail(err, errno, "cannot write %.160s: %s", path, strerror(errno)) : fd;
 }
 
+/* Two writers would overwrite each other. */
+static bool is_same_file(int fd, int other)
+{
+    struct stat one, two;
+
+    return fstat(fd, &one) == 0 && fstat(other, &two) == 0 && S_ISREG(one.st_mode) &&
+           one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+}
+
 static int open_files(struct atime *atime, struct apapi_error *err)
 {
     const char *output = atime->options->output;
@@ -235,6 +245,10 @@ static int open_files(struct atime *atime, struct apapi_error *err)
     fd = output_open(atime->options->trace, err);
     if (fd < 0) {
         return -1;
+    }
+    if (output && is_same_file(atime->output, fd)) {
+        close(fd);
+        return apapi_fail(err, EINVAL, "-o and --trace are the same file: %.160s", output);
     }
     file = fdopen(fd, "w");
     if (!file) {
@@ -568,6 +582,10 @@ static int atime_write(const struct atime *atime, struct apapi_error *err)
     if (result == 0 && write_all(atime->output, text, size)) {
         result = apapi_fail(err, errno, "%.160s: %s",
                             options->output ? options->output : "standard error", strerror(errno));
+        if (options->output && write_all(STDERR_FILENO, text, size) == 0) {
+            result = 0;
+            fprintf(stderr, "atime: the report stands here: %s\n", err->text);
+        }
     }
     free(text);
     return result;

@@ -76,7 +76,9 @@ column() { # ROW NAME COLUMN: of the CSV in $output
 }
 
 @test "a report that cannot be written changes nothing about the exit status" {
-    complains 5 'atime: no report: /dev/full: No space left on device' "$atime" -o /dev/full sh -c 'exit 5'
+    complains 5 '*"sh"*elapsed*atime: the report stands here: /dev/full: No space left on device' "$atime" -o /dev/full sh -c 'exit 5'
+    complains 2 'atime: -o and --trace are the same file: *' "$atime" -o "$BATS_TEST_TMPDIR/x" --trace "$BATS_TEST_TMPDIR/./x" touch "$BATS_TEST_TMPDIR/started"
+    [[ ! -e $BATS_TEST_TMPDIR/started ]]
     mkfifo "$BATS_TEST_TMPDIR/fifo"
     timeout 120 head -c 0 "$BATS_TEST_TMPDIR/fifo" 3>&- &
     complains 6 '*Broken pipe' timeout 120 "$atime" -o "$BATS_TEST_TMPDIR/fifo" sh -c 'sleep 0.3; exit 6'
