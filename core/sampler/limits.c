@@ -248,7 +248,9 @@ static void totals_send(struct limits *limits, uint64_t limit_ns)
     struct apapi_error err;
 
     if (report_send(&limits->collector, limits->address, &report, deadline_now() + limit_ns,
-                    &err)) {
+                    &err) &&
+        !limits->complained) {
+        limits->complained = true;
         log_write(LOG_INFO, "job %u step %s: total not sent: %s", id->job, id->step, err.text);
     }
 }

@@ -37,7 +37,9 @@ struct limits {
     char address[64];
     uint64_t run; /* tells this measurement from others of the node */
     struct task sending;
-    char payload[LIMIT_REPORT_SIZE], answer[32768]; /* used by `sending` while it runs */
+    /* used by `sending` while it runs: */
+    bool complained; /* that a total was not sent */
+    char payload[LIMIT_REPORT_SIZE], answer[32768];
 };
 
 /**

@@ -326,6 +326,14 @@ END
     grep -q 'spool: records that could not be written: 1; 10.0-1.json: .*/2024-01-01: ' "$BATS_TEST_TMPDIR/log"
 }
 
+@test "an srun that cannot hear totals: that is in the log once, and the step has its record" {
+    unshare -m true 2>/dev/null || skip "needs root, for a mount namespace"
+    host_with_log "$BATS_TEST_TMPDIR/log"
+    run -0 step 1 'sleep 0.6' @collect=1024:0123456789abcdef0123456789abcdef:100 @collect_address=nowhere
+    jq -e .complete <<<"$output"
+    [[ $(grep -c 'job 1 step 0: total not sent: ' "$BATS_TEST_TMPDIR/log") -eq 1 ]]
+}
+
 @test "a plugin of another version: the step is measured, and the log says which versions met" {
     unshare -m true 2>/dev/null || skip "needs root, for a mount namespace"
     log=$BATS_TEST_TMPDIR/log

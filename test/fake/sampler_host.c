@@ -4,18 +4,17 @@
  *
  *   sampler_host SAMPLER KEY=VALUE... -- COMMAND [ARGUMENT...]
  *
- * The pairs are the configuration; those that begin with '+' belong to the message that ends the
- * step. The command has the sampler's process id in $SAMPLER. Afterwards the sampler is told to
- * stop, and the record is printed, or why there is none, before the sampler is waited for. With
- * $HOST_TELLS_LOST it is told on standard error how many messages its log did not take; with
- * $HOST_TELLS_STOP when the order to stop was answered, how much processor time the sampler took
- * for that, and the most memory that it had.
+ * The pairs are the configuration; those that begin with '@' belong to the message that begins the
+ * step, with '+' to that which ends it. The command has the sampler's process id in $SAMPLER.
+ * Afterwards the sampler is told to stop, and the record is printed, or why there is none, before
+ * the sampler is waited for. With $HOST_TELLS_LOST it is told on standard error how many messages
+ * its log did not take; with $HOST_TELLS_STOP when the order to stop was answered, how much
+ * processor time the sampler took for that, and the most memory that it had.
  */
 #include "fake/host.h"
 
 #include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -27,30 +26,30 @@
 
 static struct message message;
 
-/* Each KEY=VALUE that is, or is not, for the end. @return where "--" is. */
-static int add_pairs(char **words, bool end)
+#define MARKS "@+"
+
+/* Each KEY=VALUE with this mark, or 0: without one. @return where "--" is. */
+static int add_pairs(char **words, char mark)
 {
     int i = 0;
 
     for (; words[i] && strcmp(words[i], "--") != 0; i++) {
         char *equals = strchr(words[i], '=');
-        bool for_end = words[i][0] == '+';
+        char own = strchr(MARKS, words[i][0]) ? words[i][0] : '\0';
 
-        if (equals && for_end == end) {
+        if (equals && own == mark) {
             *equals = '\0';
-            message_add_pair(&message, words[i] + for_end, equals + 1);
+            message_add_pair(&message, words[i] + (own != '\0'), equals + 1);
             *equals = '=';
         }
     }
     return i;
 }
 
-static void say(int channel, const char *word, char **words, bool end)
+static void say(int channel, const char *word, char **words, char mark)
 {
     message_start(&message, word);
-    if (words) {
-        add_pairs(words, end);
-    }
+    add_pairs(words, mark);
     if (message_send(channel, &message, deadline_now() + PATIENCE_NS)) {
         perror(word);
     }
@@ -113,7 +112,7 @@ static void stop(int channel, char **pairs, pid_t sampler)
     struct pollfd answered = {.fd = channel, .events = POLLIN};
     struct moment begin = moment_now(sampler);
 
-    say(channel, APAPI_WORD_STOP, pairs, true);
+    say(channel, APAPI_WORD_STOP, pairs, '+');
     poll(&answered, 1, (int)(PATIENCE_NS / DEADLINE_MS));
     tell("answered", begin, sampler);
     hear(channel, APAPI_WORD_RECORD);
@@ -149,11 +148,11 @@ int main(int argc, char **argv)
     }
     channel = host_start(argv[1], -1, &sampler);
     message_start(&message, APAPI_WORD_CONFIG);
-    separator = 2 + add_pairs(argv + 2, false);
+    separator = 2 + add_pairs(argv + 2, '\0');
     if (message_send(channel, &message, deadline_now() + PATIENCE_NS)) {
         host_die("config");
     }
-    say(channel, APAPI_WORD_BEGIN, NULL, false);
+    say(channel, APAPI_WORD_BEGIN, argv + 2, '@');
     hear(channel, APAPI_WORD_READY);
     run(argv + separator + 1, sampler);
     stop(channel, argv + 2, sampler);
