@@ -395,7 +395,8 @@ struct ini_line {
 enum ini_result {
     INI_END,
     INI_LINE,
-    INI_BAD /* `err` says what is wrong in line line->number; the iteration can continue */
+    INI_SECTION, /* the line begins one: key and value are "" */
+    INI_BAD      /* `err` says what is wrong in line line->number; the iteration can continue */
 };
 
 /*
@@ -509,10 +510,13 @@ static int ini_pair(char *text, struct ini_line *line, struct apapi_error *err)
         return ini_bad(err, "the key is missing before '='", value);
     }
     if (*value == '"') {
+        bool closed = strchr(value + 1, '"') != NULL;
+
         value = ini_quoted(value);
         if (!value) {
-            return apapi_fail(err, EINVAL, "%.60s: expected nothing after a second '\"'",
-                              line->key);
+            return apapi_fail(err, EINVAL, "%.60s: %s", line->key,
+                              closed ? "expected nothing after a second '\"'"
+                                     : "the second '\"' is missing");
         }
     } else {
         ini_cut_comment(value);
@@ -537,6 +541,8 @@ static enum ini_result ini_next(struct ini *ini, struct ini_line *line, struct a
         if (ini_section(ini, found.text, err)) {
             return INI_BAD;
         }
+        line->section = ini->section;
+        return INI_SECTION;
     }
     return INI_END;
 }
@@ -601,6 +607,12 @@ const char *config_path(void)
     return path && *path ? path : config_site_path();
 }
 
+/* Not of plugstack.conf. */
+static bool key_is_of_file(const struct config_key *key)
+{
+    return key->offset == offsetof(struct config, prometheus_dir);
+}
+
 static const struct config_key *key_find(const char *word, size_t length)
 {
     for (size_t i = 0; i < CONFIG_KEYS; i++) {
@@ -649,17 +661,21 @@ static void meant_offer(struct meant *meant, const char *name)
              length ? "," : "; valid are", name);
 }
 
-/* @param section  its keys are the valid names; "": those of the top one; NULL: sections are */
+/* @param section  its keys are the valid names; "": those of the top one; PLUGSTACK: those of this
+ * file; NULL: sections are */
 static void complain_unknown(const struct config_sink *sink, const char *where, const char *name,
                              const char *section)
 {
+    bool top = section && !*section, words = section && strcmp(section, PLUGSTACK) == 0;
     struct meant meant = {.all = ""};
     const char *before = "";
     char nearest[128];
 
     nearest_begin(&meant.nearest, name);
-    for (size_t i = 0; section && !*section && i < CONFIG_KEYS; i++) {
-        meant_offer(&meant, config_keys[i].name);
+    for (size_t i = 0; (top || words) && i < CONFIG_KEYS; i++) {
+        if (top || !key_is_of_file(&config_keys[i])) {
+            meant_offer(&meant, config_keys[i].name);
+        }
     }
     if (!section) {
         meant_offer(&meant, TOP_SECTION);
@@ -729,6 +745,23 @@ const struct config_setting *config_setting_find(const struct config *config, co
     return NULL;
 }
 
+static bool is_top(const char *section)
+{
+    return *section == '\0' || strcmp(section, TOP_SECTION) == 0;
+}
+
+/* A line that begins a section. */
+static void read_section(const struct config *config, const struct ini_line *line,
+                         const struct config_sink *sink)
+{
+    char text[LINE_SIZE];
+
+    if (!is_top(line->section) && !section_has(line->section, NULL)) {
+        snprintf(text, sizeof text, "%.200s:%zu: unknown section", config->path, line->number);
+        complain_unknown(sink, text, line->section, NULL);
+    }
+}
+
 /* Read a line of another section. The source interprets its value. */
 static void read_setting(struct config *config, const struct ini_line *line,
                          const struct config_sink *sink)
@@ -736,10 +769,7 @@ static void read_setting(struct config *config, const struct ini_line *line,
     const struct config_setting *before = config_setting_find(config, line->section, line->key);
     char text[LINE_SIZE];
 
-    if (!section_has(line->section, NULL)) {
-        snprintf(text, sizeof text, "%.200s:%zu: unknown section", config->path, line->number);
-        complain_unknown(sink, text, line->section, NULL);
-    } else if (!section_has(line->section, line->key)) {
+    if (!section_has(line->section, line->key)) {
         snprintf(text, sizeof text, "%.200s:%zu: [%.60s]: unknown key", config->path, line->number,
                  line->section);
         complain_unknown(sink, text, line->key, line->section);
@@ -766,9 +796,11 @@ void config_parse(struct config *config, const char *path, char *text,
     while ((result = ini_next(&ini, &line, &err)) != INI_END) {
         if (result == INI_BAD) {
             config_complain(sink, "%.200s:%zu: %s", config->path, line.number, err.text);
-        } else if (*line.section == '\0' || strcmp(line.section, TOP_SECTION) == 0) {
+        } else if (result == INI_SECTION) {
+            read_section(config, &line, sink);
+        } else if (is_top(line.section)) {
             config_read_key(config, &line, sink);
-        } else {
+        } else if (section_has(line.section, NULL)) {
             read_setting(config, &line, sink);
         }
     }
@@ -812,8 +844,8 @@ void config_set_word(struct config *config, const char *word, const struct confi
         config_complain(sink, PLUGSTACK ": '%.100s': arguments are key=value, without blanks",
                         word);
     } else if (!key) {
-        complain_unknown(sink, PLUGSTACK ": unknown argument", word, "");
-    } else if (key->offset == offsetof(struct config, prometheus_dir)) {
+        complain_unknown(sink, PLUGSTACK ": unknown argument", word, PLUGSTACK);
+    } else if (key_is_of_file(key)) {
         config_complain(sink, PLUGSTACK ": '%.100s' has no effect: it belongs in apapi.conf", word);
     } else if (config->origins[key - config_keys].word) {
         config_complain(sink, PLUGSTACK ": '%.100s' has no effect: %s is already set", word,

@@ -25,7 +25,7 @@ enabled = perhaps
 idle_w = many
 core_w = -3
 [ipmi]
-host = bmc
+host = bmc:99999
 password_file = /no/such/file
 cipher_suite = 99
 timeout = 5
@@ -39,23 +39,34 @@ order = size
 co2_g_per_kwh = much
 price_per_kwh = 0-6:1
 currency = a-currency-of-more-than-16-bytes
-pue = 0.5'
+pue = 0.5
+[mail]
+mailer = mail'
     run -1 "$apapi" config --check "$conf"
     for line in "2: 'interval = 100' has no effect: a unit is missing in '100': ms, s, m or h; " "3: 'enabled = perhaps' has no effect" \
         "1: default: unknown component 'rpl': did you mean 'rapl'" "5: [estimate]: 'idle_w = many': expected watts" \
-        "6: [estimate]: 'core_w = -3': expected watts" "9: [ipmi]: 'password_file = /no/such/file': No such file" \
+        "6: [estimate]: 'core_w = -3': expected watts" "8: [ipmi]: 'host = bmc:99999': '99999' is not a port" \
+        "9: [ipmi]: 'password_file = /no/such/file': No such file" \
         "10: [ipmi]: 'cipher_suite = 99': expected one of 1, 2, 3" \
         "11: [ipmi]: 'timeout = 5': expected a time from 1s to 60s" "12: [ipmi]: 'period = 2h': expected" \
         "13: [ipmi]: 'privilege = root': expected one of user" \
         "15: [nvml]: 'library = /no/such/library.so': No such file" "17: [gpus]: 'order = size': expected one of minor, pci" \
         "19: [report]: 'co2_g_per_kwh = much'" "20: [report]: 'price_per_kwh = 0-6:1'" "21: [report]: 'currency = " \
-        "22: [report]: 'pue = 0.5': 0.5 is below 1"; do
+        "22: [report]: 'pue = 0.5': 0.5 is below 1" "24: [mail]: 'mailer = mail': no absolute path"; do
         grep -qF "$conf:$line" <<<"$output" || { echo "missing: $line"; return 1; }
     done
-    [[ ${#lines[@]} -eq 16 ]]
+    [[ ${#lines[@]} -eq 18 ]]
     put $'[estimate]\nidle_w = 60'
     run -1 "$apapi" config --check "$conf"
     [[ $output == "$conf:2: [estimate]: idle_w has no effect without core_w" ]]
+    put $'[Mail]\nmailer = x\nwait = 1s\n[mail]\nmailer = /nonexist'
+    run -1 "$apapi" config --check "$conf"
+    [[ ${lines[0]} == "$conf:1: unknown section 'Mail': did you mean 'mail'?"* && ${#lines[@]} -eq 2 ]]
+    [[ ${lines[1]} == "$conf:5: [mail]: 'mailer = /nonexist': No such file"* ]]
+    for host in bmc bmc:623 '[::1]:623' fe80::1 10.0.0.7; do
+        put "[ipmi]"$'\n'"host = $host"
+        prints 0 "*ok" "$apapi" config --check "$conf"
+    done
 }
 
 @test "--check and doctor tell that nothing can be measured, and where no record can be written" {
@@ -114,7 +125,7 @@ END
     file=$BATS_TEST_TMPDIR/installed
     put_programs "$BATS_TEST_TMPDIR"
     touch "$BATS_TEST_TMPDIR/there" && chmod 600 "$BATS_TEST_TMPDIR/there"
-    sed -E "s,^#(library|password_file) = .*,#\1 = $BATS_TEST_TMPDIR/there,; s,^#(user_records) = .*,#\1 = $BATS_TEST_TMPDIR,; s,@[A-Z_]+@,$BATS_TEST_TMPDIR," \
+    sed -E "s,^#(library|password_file) = .*,#\1 = $BATS_TEST_TMPDIR/there,; s,^#(user_records) = .*,#\1 = $BATS_TEST_TMPDIR,; s,^#(mailer) = .*,#\1 = /bin/true,; s,@[A-Z_]+@,$BATS_TEST_TMPDIR," \
         "$repository/config/apapi.conf.in" >"$file"
     run -0 "$apapi" config --check "$file"
     all=$BATS_TEST_TMPDIR/all
@@ -132,6 +143,9 @@ END
     tells 1 '*/no/such/file: No such file*' "$apapi" config --check /no/such/file
     run -0 "$apapi" config /no/such/file # as the plugin has it: the defaults
     tells 1 '*not a regular file*' "$apapi" config --check "$BATS_TEST_TMPDIR"
+    put 'default = rapl'
+    chmod 666 "$conf"
+    ((EUID)) || tells 1 "*$conf: ignored: others can write it*" "$apapi" config "$conf"
 }
 
 @test "APAPI_CONFIG: its sections are settings of sources; the environment wins" {

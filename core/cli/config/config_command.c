@@ -30,11 +30,25 @@
 
 static const struct section_check {
     const char *section, *key, *help;
-    enum { WATTS, TEXT, PATH, WORD, SECONDS, LIBRARY, SECRET, RATE, BUDGET, BUDGET_ACTION } form;
+    enum {
+        WATTS,
+        TEXT,
+        HOST,
+        PATH,
+        WORD,
+        SECONDS,
+        LIBRARY,
+        PROGRAM,
+        SECRET,
+        RATE,
+        BUDGET,
+        BUDGET_ACTION
+    } form;
     const char *words; /* separated by ", " */
     unsigned min, max;
 } checks[] = {
 #define TEXT(size) TEXT, .max = (size)
+#define HOST(size) HOST, .max = (size)
 #define WORD(list) WORD, .words = (list)
 #define SECONDS(from, to) SECONDS, .min = (from), .max = (to)
 /* `check` is several members. */
@@ -62,6 +76,36 @@ static int check_secret(const char *value, struct apapi_error *err)
                : 0;
 }
 
+static int check_length(const char *value, unsigned max, struct apapi_error *err)
+{
+    return strlen(value) <= max ? 0 : apapi_fail(err, EINVAL, "longer than %u characters", max);
+}
+
+/* ADDRESS, ADDRESS:PORT or [IPV6]:PORT; an IPv6 address without brackets has no port. */
+static int check_port(const char *value, struct apapi_error *err)
+{
+    const char *end = *value == '[' ? strchr(value, ']') : NULL, *port;
+
+    port = strchr(end ? end : value, ':');
+    return !port || strchr(port + 1, ':') || positive_number(port + 1, UINT16_MAX)
+               ? 0
+               : apapi_fail(err, EINVAL, "'%.40s' is not a port, from 1 to %u", port + 1,
+                            UINT16_MAX);
+}
+
+static int check_program(const char *value, struct apapi_error *err)
+{
+    struct stat file;
+
+    if (*value != '/') {
+        return apapi_fail(err, EINVAL, "no absolute path");
+    }
+    if (stat(value, &file) || access(value, X_OK)) {
+        return apapi_fail(err, errno, "%s on this machine", strerror(errno));
+    }
+    return S_ISREG(file.st_mode) ? 0 : apapi_fail(err, EINVAL, "no program");
+}
+
 static int check_value(const struct section_check *check, const char *value,
                        const struct config *config, struct apapi_error *err)
 {
@@ -77,9 +121,9 @@ static int check_value(const struct section_check *check, const char *value,
                    ? 0
                    : apapi_fail(err, EINVAL, "expected watts, from 0 to %.0f", MAX_W);
     case TEXT:
-        return strlen(value) <= check->max
-                   ? 0
-                   : apapi_fail(err, EINVAL, "longer than %u characters", check->max);
+        return check_length(value, check->max, err);
+    case HOST:
+        return check_length(value, check->max, err) || check_port(value, err) ? -1 : 0;
     case PATH:
         return *value == '/' || strcmp(value, CONFIG_OFF) == 0
                    ? 0
@@ -100,6 +144,8 @@ static int check_value(const struct section_check *check, const char *value,
         return !strchr(value, '/') || stat(value, &file) == 0
                    ? 0
                    : apapi_fail(err, errno, "%s on this machine", strerror(errno));
+    case PROGRAM:
+        return check_program(value, err);
     case SECRET:
         return check_secret(value, err);
     case RATE:
@@ -285,12 +331,22 @@ static const struct option_row options[] = {
      TO_FLAG(struct config_options, check)},
     {0}};
 
-static void print_problem(const char *text, void *context)
-{
-    size_t *problems = context;
+/* Mistakes in a file. */
+struct problems {
+    bool printed;
+    size_t count;
+    char last[sizeof((struct apapi_error *)0)->text];
+};
 
-    puts(text);
-    ++*problems;
+static void note_problem(const char *text, void *context)
+{
+    struct problems *problems = context;
+
+    if (problems->printed) {
+        puts(text);
+    }
+    snprintf(problems->last, sizeof problems->last, "%s", text);
+    problems->count++;
 }
 
 static void print_warning(const char *text, void *context)
@@ -335,16 +391,16 @@ static void print_values(const struct config *config)
 
 static int config_show(const char *path, bool check)
 {
-    size_t problems = 0;
-    const struct config_sink sink = {.complain = check ? print_problem : NULL,
-                                     .context = &problems};
+    struct problems problems = {.printed = check};
+    const struct config_sink sink = {note_problem, &problems};
     struct config config;
     int result;
 
     config_defaults(&config);
     result = config_read(&config, path, &sink);
-    if (result && (errno != ENOENT || check) && problems == 0) {
-        result = command_fail("config", "%.400s: %s", path, strerror(errno));
+    if (result && (check ? problems.count == 0 : errno != ENOENT)) {
+        result = problems.count > 0 ? command_fail("config", "%s", problems.last)
+                                    : command_fail("config", "%.400s: %s", path, strerror(errno));
         config_clear(&config);
         return result;
     }
@@ -355,11 +411,11 @@ static int config_show(const char *path, bool check)
     if (check) { /* warnings are of no mistakes in the file */
         config_check(&config, &sink, &(const struct config_sink){.complain = print_warning});
     }
-    if (check && problems == 0) {
+    if (check && problems.count == 0) {
         printf("%s: ok\n", path);
     }
     config_clear(&config);
-    return command_finish("config", problems ? EXIT_FAILURE : EXIT_SUCCESS);
+    return command_finish("config", check && problems.count > 0 ? EXIT_FAILURE : EXIT_SUCCESS);
 }
 
 int config_command(int argc, char **argv)
