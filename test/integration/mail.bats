@@ -89,3 +89,12 @@ synced_mail() { sync_all; has_mail "$1"; }
         "$shared/mailprog" -s 'Slurm Job_id=1 Name=x Ended, Run time 00:00:01' carol@example.org || true
     eventually has_mail carol@example.org
 }
+
+@test "a mailer that fails for a mail that has waited is in the system log" {
+    sed -i "s|^mailer = .*|mailer = /nonexist|; s/^wait = .*/wait = 0s/" "$shared/apapi.conf"
+    # shellcheck disable=SC2016 # the script's own
+    printf '%s\n' '#!/bin/sh' 'echo "$*" >"${0%/*}/log"' >"$BATS_TEST_TMPDIR/logger"
+    chmod 755 "$BATS_TEST_TMPDIR/logger"
+    PATH=$BATS_TEST_TMPDIR:$PATH run -0 "$shared/mailprog" -s 'Slurm Job_id=50 Name=j Ended, Run time 00:00:01' alice@example.org </dev/null
+    eventually grep -q 'apapi-mail.*/nonexist: exit status 127.*job 50' "$BATS_TEST_TMPDIR/log"
+}
