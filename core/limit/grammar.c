@@ -177,14 +177,17 @@ static const struct unit {
     {"°C", LIMIT_TEMPERATURE, 1}, {"C", LIMIT_TEMPERATURE, 1},  {"%", LIMIT_PERCENT, 1},
 };
 
+#define ENERGY_UNITS "J, mJ, kJ, MJ, GJ, Wh, kWh, MWh"
+#define POWER_UNITS "W, mW, kW, MW"
+
 static const struct {
-    const char *name, *valid;
+    const char *name, *valid, *example;
 } unit_names[] = {
-    [LIMIT_PLAIN] = {"", "J, kJ, MJ, Wh, kWh, W, kW, °C, C, %"},
-    [LIMIT_ENERGY] = {"J", "J, kJ, MJ, Wh, kWh, MWh"},
-    [LIMIT_POWER] = {"W", "W, kW, MW"},
-    [LIMIT_TEMPERATURE] = {"C", "°C, C"},
-    [LIMIT_PERCENT] = {"%", "%"},
+    [LIMIT_PLAIN] = {"", ENERGY_UNITS ", " POWER_UNITS ", °C, C, %", "5kJ or 600W"},
+    [LIMIT_ENERGY] = {"J", ENERGY_UNITS, "5kJ"},
+    [LIMIT_POWER] = {"W", POWER_UNITS, "600W"},
+    [LIMIT_TEMPERATURE] = {"C", "°C, C", "80C"},
+    [LIMIT_PERCENT] = {"%", "%", "80%"},
 };
 
 const char *limit_unit_name(const struct limit *limit)
@@ -231,7 +234,7 @@ static struct amount take_amount(struct parse *parse, enum limit_unit wanted)
 
     need(parse, *at != '-', at, ERANGE, "a negative amount: a number above 0");
     need(parse, isdigit((unsigned char)at[*at == '.']), at, EINVAL,
-         "an amount is missing, such as 5kJ or 600W");
+         "an amount is missing, such as %s", unit_names[wanted].example);
     need(parse, at[0] != '0' || tolower((unsigned char)at[1]) != 'x', at, EINVAL,
          "not a decimal number");
     need(parse, parsed, at, ERANGE, "this number is out of range");

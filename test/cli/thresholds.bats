@@ -135,7 +135,7 @@ is_gone() { # PID
         [[ $status -eq 2 && $stderr == 'atime: --overflow: '*"$said"* && ! -e $BATS_TEST_TMPDIR/started ]]
         [[ -z $marked || $(sed -n 3p <<<"$stderr") == "$(printf '%*s^' $((${#marked} + 2)) '')" ]]
     done <<'END'
-total >=5parsecs|total >=5|unknown unit 'parsecs': J, kJ
+total >=5parsecs|total >=5|unknown unit 'parsecs': J, mJ
 nosuch:::EVENT >= 5J||no such event or domain
 gpu >= 5J||this session does not measure it: nvml: no NVIDIA driver
 rapl:::PACKAGE_ENERGY:PACKAG0 >= 5J||no such event or domain: did you mean 'rapl:::PACKAGE_ENERGY:PACKAGE0'

@@ -142,12 +142,12 @@ END
     for command in "srun hostname" "sbatch --wrap=hostname" "salloc hostname"; do
         # shellcheck disable=SC2086 # two words
         run as_alice ${command%% *} --apapi-overflow='total >=5parsecs' ${command#* }
-        [[ $status -ne 0 && $output == *"apapi: --apapi-overflow: unknown unit 'parsecs': J, kJ"* ]]
+        [[ $status -ne 0 && $output == *"apapi: --apapi-overflow: unknown unit 'parsecs': J, mJ"* ]]
         [[ $output == *$'apapi:   total >=5parsecs\n'*'apapi:            ^'* ]]
     done
     complains 255 '*this threshold is there already*' as_alice srun --apapi-overflow='total >= 5J' --apapi-overflow='total >= 5 J : term' true
     complains 255 "*unknown component 'foo'*" as_alice srun --apapi-overflow='foo:::X >= 5' true
-    complains 255 '*this event is of energy: J, kJ*> 60C*' as_alice srun --apapi-overflow='rapl:::PACKAGE_ENERGY:PACKAGE0 > 60C' true
+    complains 255 '*this event is of energy: J, mJ*> 60C*' as_alice srun --apapi-overflow='rapl:::PACKAGE_ENERGY:PACKAGE0 > 60C' true
 }
 
 @test "an event that a node does not have is reported, and the step is measured" {

@@ -47,10 +47,10 @@ TEST(bad_texts_show_the_place)
     static const struct {
         const char *text, *says, *place; /* the caret's line */
     } bad[] = {
-        {"", "an amount is missing", "  ^"},
-        {"5parsecs", "unknown unit 'parsecs': J, kJ, MJ, Wh, kWh, MWh", "   ^"},
+        {"", "an amount is missing, such as 5kJ\n", "  ^"},
+        {"5parsecs", "unknown unit 'parsecs': J, mJ, kJ, MJ, GJ, Wh, kWh, MWh", "   ^"},
         {"5kwh", "did you mean 'kWh'", "   ^"},
-        {"600W", "a budget is an energy: J, kJ", "     ^"},
+        {"600W", "a budget is an energy: J, mJ", "     ^"},
         {"-5kJ", "a negative amount", "  ^"},
         {"0J", "out of bounds", "  ^"},
         {"5kJ warn=5%", "',' or the end", "      ^"},

@@ -76,7 +76,7 @@ static const struct {
     int code;
 } bad[] = {
     {"", "", "is missing, as in 'total >= 5kJ'", EINVAL},
-    {"total >=5parsecs", "parsecs", "J, kJ, MJ, Wh, kWh, W, kW", EINVAL},
+    {"total >=5parsecs", "parsecs", "J, mJ, kJ, MJ, GJ, Wh, kWh, MWh, W, mW, kW, MW", EINVAL},
     {"total >= 5KJ", "KJ", "did you mean 'kJ'?", EINVAL},
     {"total >= -5kJ", "-5kJ", "negative", ERANGE},
     {"total >= 0J", "0J", "above 0", ERANGE},
@@ -88,7 +88,7 @@ static const struct {
     {"total = 5kJ", "= 5kJ", ">=, every, > or <", EINVAL},
     {"pakcage >= 5kJ", "pakcage", "did you mean 'package'?", EINVAL},
     {"total < 5kJ", "kJ", "only grows", EINVAL},
-    {"total > 80C", "C", "energy (J, kJ", EINVAL},
+    {"total > 80C", "C", "energy (J, mJ", EINVAL},
     {"total every 5W", "W", "'every' counts", EINVAL},
     {"total >= 5kJ for 10s", "for 10s", "needs a level", EINVAL},
     {"total every 5kJ hysteresis 1J", "hysteresis 1J", "needs a level", EINVAL},
@@ -167,7 +167,7 @@ static const struct {
     {"a:::e > 5C", APAPI_KIND_COUNT, NULL, NULL},
     {"a:::e > 5C", APAPI_KIND_TEMPERATURE, NULL, NULL},
     {"  a:::e > 5C : log", APAPI_KIND_ENERGY, "C",
-     "this event is of energy: J, kJ, MJ, Wh, kWh, MWh, or as a level W, kW, MW"},
+     "this event is of energy: J, mJ, kJ, MJ, GJ, Wh, kWh, MWh, or as a level W, mW, kW, MW"},
     {"a:::e > 5W", APAPI_KIND_TEMPERATURE, "W", "this event is of temperature: °C, C"},
     {"a:::e > 5W", APAPI_KIND_FREQUENCY, "W", "without a unit"},
     {"a:::e every 5", APAPI_KIND_UTILIZATION, "5", "it has no total"},
