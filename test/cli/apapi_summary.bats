@@ -147,7 +147,16 @@ END
     tells 1 'apapi show: several jobs match: name one, as 17_3 of an array' summary 19
 }
 
-@test "a job without a record" {
+@test "a job without a record: -v says why Slurm's accounting says nothing" {
+    local none='apapi show: no record of this job found'
     no_sacct
-    tells 1 'apapi show: no record of this job found' summary 17
+    tells 1 "$none" summary 17
+    tells 1 'apapi show: sacct: error: Problem talking to the database'$'\n'"$none" summary -v 17
+    fake_sacct "$job_17"
+    tells 1 "apapi show: sacct: the job has no energy of apapi-sync in Slurm's accounting"$'\n'"$none" summary -v 17
+    fake_sacct ''
+    tells 1 'apapi show: sacct: no such job that you may see'$'\n'"$none" summary -v 17
+    sacct_is 'exit 127'
+    tells 1 'apapi show: sacct: No such file or directory'$'\n'"$none" summary -v 17
+    tells 1 "$none" summary 17
 }

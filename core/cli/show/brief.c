@@ -34,14 +34,16 @@
 
 #define FAILED_LATE 137 /* timeout(1) has killed it */
 #define FAILED_NONE 127
+#define WHY_SIZE 256
 
 /*
  * sacct(1) runs as the caller, so that Slurm decides what he may see; it is a program of its own,
  * because apapi does not link Slurm's library. Its output, also its standard error, is ours to
- * report: with -v, unless it is not here.
+ * report.
+ * @param why  why there is no answer
  * @return the text, for free(); NULL: no answer
  */
-static char *run_sacct(const struct query *query)
+static char *run_sacct(const struct query *query, char why[WHY_SIZE])
 {
     char *text = NULL;
     size_t room = 0;
@@ -63,11 +65,11 @@ static char *run_sacct(const struct query *query)
     if (status == 0) {
         return text;
     }
-    if (query->verbose && status == FAILED_LATE) {
-        command_fail(query->command, "sacct: %s", strerror(ETIMEDOUT));
-    } else if (query->verbose && status != FAILED_NONE) {
-        command_fail(query->command, "%.*s", size > 0 ? (int)strcspn(text, "\n") : 0,
-                     size > 0 ? text : "");
+    if (status == FAILED_LATE || status == FAILED_NONE) {
+        snprintf(why, WHY_SIZE, "sacct: %s", strerror(status == FAILED_LATE ? ETIMEDOUT : ENOENT));
+    } else {
+        snprintf(why, WHY_SIZE, "%.*s", size > 0 ? (int)strcspn(text, "\n") : 0,
+                 size > 0 ? text : "");
     }
     free(text);
     return NULL;
@@ -84,6 +86,7 @@ struct brief {
     struct show *show;    /* its records; count 0: there are none to read */
     struct sacct_job job; /* its number is 0 if Slurm's accounting does not say, or not in time */
     bool several;         /* Slurm knows several jobs of this number */
+    char why[WHY_SIZE];   /* Slurm's accounting says nothing; "": it does */
     double node_w;
     uint64_t gpus;
     double gpu_share; /* of the time in which a kernel ran */
@@ -305,8 +308,11 @@ static void add_component(struct sacct_job *sum, const struct sacct_job *job)
 
 static void ask_slurm(struct brief *brief)
 {
-    char *text = run_sacct(&brief->options->query), *rest = text, *line;
+    char *text, *rest, *line;
     struct sacct_job job;
+
+    *brief->why = '\0';
+    rest = text = run_sacct(&brief->options->query, brief->why);
 
     brief->job = SACCT_JOB_UNKNOWN;
     while ((line = strsep(&rest, "\n"))) {
@@ -322,6 +328,11 @@ static void ask_slurm(struct brief *brief)
             brief->job = SACCT_JOB_UNKNOWN;
             break;
         }
+    }
+    if (text && brief->show->count == 0 && !isfinite(brief->job.energy_j)) {
+        snprintf(brief->why, sizeof brief->why, "sacct: %s",
+                 brief->job.job ? "the job has no energy of apapi-sync in Slurm's accounting"
+                                : "no such job that you may see");
     }
     free(text);
 }
@@ -369,6 +380,9 @@ int show_brief(struct show_options *options)
     }
     if (status) {
         return status;
+    }
+    if (query->verbose && *brief.why && !brief.several) {
+        command_fail(query->command, "%s", brief.why);
     }
     if (options->show.count == 0 && brief.several) {
         return command_fail(query->command, "several jobs match: name one, as 17_3 of an array");
