@@ -227,6 +227,9 @@ static int row_set(const struct option_row *row, char *at, struct apapi_error *e
         *(const char **)at = optarg;
         return 0;
     case OPTION_VALUE:
+        if (*(int *)at && *(int *)at != row->value) {
+            return apapi_fail(err, EINVAL, "--%s contradicts an option before it", row->name);
+        }
         *(int *)at = row->value;
         return 0;
     case OPTION_COUNT:

@@ -21,7 +21,7 @@ enum { USAGE_ERROR = 2 }; /* exit status */
 enum option_kind {
     OPTION_FLAG,
     OPTION_TEXT,
-    OPTION_VALUE,
+    OPTION_VALUE, /* an int that is 0 if none of the rows that set it is given */
     OPTION_CALL,
     OPTION_COUNT,
     OPTION_CHOICE,

@@ -306,11 +306,30 @@ static bool job_request_has(const struct job_request *request, const struct apap
 
 /* --- the query ------------------------------------------------------------------------------ */
 
+/* An empty list, as of a variable that is not set, would select nothing. */
+static int refuse_empty(const struct query *query, struct apapi_error *err)
+{
+    const struct {
+        const char *name, *text;
+    } lists[] = {{"clusters", query->wanted.cluster},
+                 {"user", query->wanted.user},
+                 {"accounts", query->wanted.account},
+                 {"partition", query->wanted.partition},
+                 {"name", query->job_names}};
+
+    for (size_t i = 0; i < COUNT_OF(lists); i++) {
+        if (lists[i].text && !*lists[i].text) {
+            return apapi_fail(err, EINVAL, "--%s: the list is empty", lists[i].name);
+        }
+    }
+    return 0;
+}
+
 static int parse_all(struct query *query, struct apapi_error *err)
 {
     int64_t now_ns = clock_unix_ns();
 
-    if (job_list_parse(query->jobs, &query->job_list, err) ||
+    if (refuse_empty(query, err) || job_list_parse(query->jobs, &query->job_list, err) ||
         (query->from && when_parse(query->from, now_ns, &query->wanted.from_unix_ns, err)) ||
         (query->to && when_parse(query->to, now_ns, &query->wanted.to_unix_ns, err))) {
         return -1;

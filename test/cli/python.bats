@@ -39,6 +39,8 @@ with open('$(echo "$acct"/*/n1.jsonl)') as file:
       sum(1 for _ in apapi.records(file)))
 print(sum(1 for _ in apapi.records('$acct', since=datetime.date(2026, 11, 20))), sum(1 for _ in apapi.records('$acct', since=datetime.date(2026, 11, 21))))"
     [[ $output == $'2 3 2 1 2\n3 0' ]]
+    run -1 python "apapi.records('$acct', job='7')"
+    [[ ${lines[-1]} == "TypeError: 'str' object cannot be interpreted as an integer" ]]
     run -1 python "list(apapi.records('$acct/nothing'))"
     [[ $output == *"No such file or directory: '$acct/nothing'" ]]
 }

@@ -16,6 +16,7 @@ import datetime
 import glob
 import gzip
 import json
+import operator
 import os
 import subprocess
 from collections.abc import Iterable, Iterator
@@ -264,7 +265,8 @@ def records(source: Optional[Source] = None, *, job: Optional[int] = None, user:
     accounting folder, which only root can read.
     job, user: only these. since: of a folder, only records that ended on this day (UTC) or later.
     """
-    return Records(_lines(accounting_folder() if source is None else source, since), job, user)
+    return Records(_lines(accounting_folder() if source is None else source, since),
+                   None if job is None else operator.index(job), user)
 
 
 def frame(found: Iterable[Record]) -> Any:

@@ -336,6 +336,9 @@ int list_command(int argc, char **argv)
     if (status >= 0) {
         return status;
     }
+    if (list.json && list.names) {
+        return command_refuse("list", "either --json or --names");
+    }
     if (wanted_parse(argc - optind, argv + optind, &list.wanted, &err) ||
         (order && apapi_catalog_check_order(order, &err))) {
         return command_refuse("list", "%s", err.text);

@@ -473,6 +473,9 @@ int records_begin(struct query *query)
     if (query->db && (query->dir || query->file_count > 0)) {
         return command_refuse(query->command, "--db cannot be combined with files or --acct-dir");
     }
+    if (query->dir && query->file_count > 0) {
+        return command_refuse(query->command, "either files or --acct-dir");
+    }
     status = query_parse(query);
     if (status == EXIT_SUCCESS && !query->dir && !query->db && query->file_count == 0) {
         query->own = !query->of_nodes && geteuid() != 0 && *config.user_records &&
