@@ -70,8 +70,8 @@ static int refuse_command(const char *name)
         nearest_offer(commands[i].name, &nearest);
     }
     nearest_text(&nearest, meant, sizeof meant);
-    fprintf(stderr, "apapi: unknown command '%s'%s%s 'apapi help' shows all\n", name, meant,
-            *meant ? "" : ";");
+    fprintf(stderr, "apapi: unknown %s '%s'%s%s 'apapi help' shows all\n",
+            *name == '-' ? "option" : "command", name, meant, *meant ? "" : ";");
     return USAGE_ERROR;
 }
 
@@ -80,6 +80,9 @@ static int help_command(int argc, char **argv)
     static char option[] = "--help";
     const struct command *command = NULL;
 
+    if (argc > 2) {
+        return command_refuse("help", "more than one COMMAND");
+    }
     if (argc > 1 && argv[1][0] != '-') {
         command = find_command(argv[1]);
         if (!command) {

@@ -336,14 +336,14 @@ static void table_put_events(struct step_table *table)
 
 static void table_trust_put_uncertainty(FILE *out, const struct merge_node *node)
 {
+    const struct units_text share = units_share(node->uncertainty_j / node->total_j);
+
     if (!isnan(node->uncertainty_j)) {
-        text_wrap(
-            out,
-            "uncertainty of the total %s%s: the counters' update periods and the time not "
-            "covered",
-            units_quantity(node->uncertainty_j, "J").text,
-            units_part(node->total_j > 0, " (%.2g %%)", node->uncertainty_j / node->total_j * 100)
-                .text);
+        text_wrap(out,
+                  "uncertainty of the total %s%s: the counters' update periods and the time not "
+                  "covered",
+                  units_quantity(node->uncertainty_j, "J").text,
+                  units_part(*share.text, " (%s)", share.text).text);
     }
 }
 

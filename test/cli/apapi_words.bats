@@ -17,7 +17,9 @@ teardown() { leave_public; }
 lst|unknown command 'lst': did you mean 'list'? 'apapi help' shows all
 xyz|unknown command 'xyz'; 'apapi help' shows all
 help doktor|unknown command 'doktor': did you mean 'doctor'?
---jsn|unknown command '--jsn'
+--jsn|unknown option '--jsn'; 'apapi help' shows all
+help report extra|more than one COMMAND
+list --json --names|either --json or --names
 list --jsn|unknown option '--jsn': did you mean '--json'? 'apapi help list' shows all
 list -x|unknown option '-x'; 'apapi help list' shows all
 list --json=3|--json takes no argument
@@ -47,6 +49,14 @@ report --top 0|--top=0: not a number from 1 on
 report --db nonsense|--db: 'nonsense' is not a database: write sqlite:FILE, mysql://
 report --db sqlite:f file|--db cannot be combined with files or --acct-dir
 report --db sqlite:f --acct-dir d|--db cannot be combined with files or --acct-dir
+report --acct-dir d file|either files or --acct-dir
+show --acct-dir d 17 file|either files or --acct-dir
+report -u|-u needs an argument
+report --user=|--user: the list is empty
+report --accounts=|--accounts: the list is empty
+report --name=|--name: the list is empty
+report --csv --json|--json contradicts an option before it
+report --csv -P|--parsable2 contradicts
 import|which database? --db names it, as sqlite:FILE
 import --db nonsense f|--db: 'nonsense' is not a database: write sqlite:FILE, mysql://
 import --db sqlite: f|--db: which file? write it as sqlite:FILE
@@ -61,7 +71,7 @@ import --db sqlite:f --acct-dir d f|either files or --acct-dir
 show|which JOB? See 'apapi help show'
 show -j 25 --db sqlite:x f|--db cannot be combined with files or --acct-dir
 show -f csv|which files? 'apapi help show' shows how
-show -f csv -u anna n1|of a step in FILEs only -f, -j, -M, -N, -v and --strict: name a JOB for the other options
+show -f csv -u anna n1|one step of FILEs, as -f prints it, has only -j, -M, -N, -v and --strict: for the others name a JOB, without -f
 show -f none file|--format=none: valid are table, json, csv and merged
 show -f table -j 0 file|'0' is not a job
 show --wait 2s 17|--wait is of --brief

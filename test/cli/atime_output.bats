@@ -194,7 +194,7 @@ interrupt() { # SIGNAL OPTION...
     needs_sim
     run --separate-stderr sim --packages 1 -- "$atime" -v sleep 0.5
     [[ $status -eq 0 && $stderr == *p95* && $stderr == *'rapl:::DRAM_ENERGY:PACKAGE0'*'total '* ]]
-    [[ $stderr == *'uncertainty of the total '*' J ('*' %)'* ]]
+    [[ $stderr == *'uncertainty of the total '*' J (±'*' %)'* ]]
     [[ $(tr -s ' \n' ' ' <<<"$stderr") == *'rapl: sysfs powercap, 2 events, interval 100.0 ms, '*' readings, '*' apart (standard deviation '*', longest '*' ms), '*' missed'* ]]
     [[ $stderr == *'wraps 0, resets 0, '* && $stderr == *'the sampling thread used '*' of CPU time'* ]]
     [[ $(wc -L <<<"$stderr") -le 80 ]]

@@ -618,11 +618,10 @@ static const struct option_row rows[] = {
 
 static const struct option_table table = {
     .program = "apapi " COMMAND,
-    .head =
-        "usage: apapi plot [OPTION]... JOB[.STEP] -o FILE.{svg,html} [FILE]...\n"
-        "Draw the power of a job over time, from the accounting folder, from FILEs of records\n"
-        "(-: a pipe) or --db. JOB is 17, 17_3 of an array, 17+1 of a heterogeneous plot, or 17\n"
-        "for all of its components.\n",
+    .head = "usage: apapi plot [OPTION]... JOB[.STEP] -o FILE.{svg,html} [FILE]...\n"
+            "Draw the power of a job over time, from the accounting folder, from FILEs of records\n"
+            "(-: a pipe) or --db. JOB is 17, 17_3 of an array, 17+1 of a heterogeneous job, or 17\n"
+            "for all of its components.\n",
     .foot = "Exit status: 0 done, 1 no record found, or failure, 2 wrong usage.\n",
     .column = 23,
     .rows = rows};

@@ -411,9 +411,8 @@ static const struct option_row rows[] = {
      "cluster and day",
      TO_CALL(set_by)},
     {'X', "allocations", NULL, "the same as --by=job", TO_CALL(set_by)},
-    {'o', "format", "=FIELD[%WIDTH],...", "columns; --helpformat lists them",
-     TO_TEXT(struct report, format_text)},
-    {0, "helpformat", NULL, NULL, TO_FLAG(struct report, help_format)},
+    {'o', "format", "=FIELD[%WIDTH],...", "columns", TO_TEXT(struct report, format_text)},
+    {0, "helpformat", NULL, "list the fields", TO_FLAG(struct report, help_format)},
     {0, "energy", "=WHAT",
      "node (default): energy of the jobs' nodes; share: what each job was\n"
      "given of it, where several ran",

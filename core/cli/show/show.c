@@ -515,8 +515,10 @@ static int show_check(struct show_options *options)
     if (options->format != CONFIG_NONE &&
         (options->brief || query->db || query->wanted.user || query->wanted.account ||
          query->wanted.partition || query->job_names || query->from || query->to || query->dir)) {
-        return command_refuse(query->command, "of a step in FILEs only -f, -j, -M, -N, -v and "
-                                              "--strict: name a JOB for the other options");
+        return command_refuse(query->command,
+                              "one step of FILEs, as -f prints it, has only -j, -M, "
+                              "-N, -v and --strict: for the others name a JOB, "
+                              "without -f");
     }
     if (options->format == CONFIG_NONE ? !query->jobs : query->file_count == 0) {
         return command_refuse(query->command,

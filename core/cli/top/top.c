@@ -382,7 +382,7 @@ static const struct option_row options[] = {
      TO_CHOICE(struct top, form.sort, "job, power, energy and time")},
     {0, "dir", "=DIR", "folder of the live pages, instead of live_dir of\napapi.conf",
      TO_TEXT(struct top, dir)},
-    {'v', "verbose", NULL, "also show files that are not pages of a running step",
+    {'v', "verbose", NULL, "also count files that are not pages of a running step",
      TO_FLAG(struct top, form.verbose)},
     {0}};
 
