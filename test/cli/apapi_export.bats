@@ -166,7 +166,7 @@ for family in families:
     echo old >a.prom
     exec 8<a.prom
     export_all a.prom 8<&-
-    [[ $(cat <&8) == old && $(stat -c %a a.prom) == 644 && $(ls) == $'a.prom\nacct\nlive\nspool' ]]
+    [[ $(cat <&8) == old && $(stat -c %a a.prom) == 644 && $(ls) == $'a.prom\nacct\napapi.conf\nlive\nspool' ]]
     samples <a.prom
     run -0 --separate-stderr export_all a.txt
     [[ $stderr == *'a.txt: node exporter reads files only whose name ends in .prom' && -s a.txt ]]
@@ -189,7 +189,7 @@ for family in families:
     record 7 0 n1 0 100 50
     echo old >a.prom
     run -1 bash -c 'ulimit -f 0; trap "" XFSZ; exec "$@"' - "$apapi" export --acct-dir "$acct" --spool-dir "$spool" --prometheus a.prom
-    [[ $output == *'a.prom: File too large' && $(cat a.prom) == old && $(ls) == $'a.prom\nacct\nlive\nspool' ]]
+    [[ $output == *'a.prom: File too large' && $(cat a.prom) == old && $(ls) == $'a.prom\nacct\napapi.conf\nlive\nspool' ]]
 }
 
 @test "apapi.conf says where, if nobody else does" {

@@ -4,6 +4,15 @@
 
 load report_common
 
+@test "an APAPI_CONFIG that has no effect is told" {
+    record 17 0 n1 0 10 100
+    APAPI_CONFIG=$BATS_TEST_TMPDIR/typo prints 0 '17' report -P -n -S 2026-01-01 --format=jobid
+    [[ $stderr == "apapi report: APAPI_CONFIG=$BATS_TEST_TMPDIR/typo has no effect: No such file or directory" ]]
+    chmod 666 "$APAPI_CONFIG"
+    prints 0 17 report -P -n -S 2026-01-01 --format=jobid
+    [[ $stderr == *'has no effect: others can write it'* ]]
+}
+
 @test "jobs by number, step, array and component" {
     record 30 0 n1 0 10 100
     record 31 0 n1 20 10 100 '.array_job = 40 | .array_task = 3'

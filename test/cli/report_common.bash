@@ -11,6 +11,7 @@ common_setup() {
     acct=$BATS_TEST_TMPDIR/acct
     export APAPI_CONFIG=$BATS_TEST_TMPDIR/apapi.conf COLUMNS=200
     mkdir -p "$acct"
+    : >>"$APAPI_CONFIG"
 }
 
 # A record of `watts` that began FROM seconds after 2026-11-20T10:00:00Z.
