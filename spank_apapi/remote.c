@@ -202,9 +202,11 @@ static int remote_expect(const char *word, uint64_t deadline_ns)
  * remote_expect() reads that. */
 static void remote_send(uint64_t deadline_ns)
 {
+    const struct config *config = choice->config;
+
     if (message_send(remote.sampler.channel, &remote_message, deadline_ns) && errno != EPIPE &&
         errno != ECONNRESET) {
-        remote_fail(errno, 0);
+        remote_fail(errno, remote.ended ? config->stop_timeout_ns : config->start_timeout_ns);
     }
 }
 

@@ -45,6 +45,16 @@ no_sleepers() { ! cluster on n1 pgrep -fx 'sleep 1020' && ! cluster on n2 pgrep 
     eventually no_sleepers
 }
 
+# Each task is told to the sampler, until its channel holds no more.
+# bats test_tags=long
+@test "the sampler hangs, and has 400 tasks to hear of: the line has the time that was waited" {
+    # alice's srun asks hers about the option
+    sampler_is $'#!/bin/sh\n'"[ \$(id -u) = 0 ] || exec '$libexec/apapi-sampler'"$'\nexec sleep 1020' "start_timeout=200ms stop_timeout=300ms"
+    tells 3 '*no record (the sampler did not answer within 0.2 s)*' \
+        as_alice srun -N1 -n400 --overcommit --apapi=rapl --apapi-overflow='total > 1MW : log' sh -c 'exit 3'
+    eventually no_sleepers
+}
+
 @test "the sampler writes what is no answer, or does not listen" {
     # no text; a word that is none; the answer to another question; no record; too long
     for script in "printf 'garbage' >&3" "printf 'garbage\\0' >&3" "printf 'table\\0text\\0' >&3" \
