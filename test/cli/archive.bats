@@ -115,7 +115,7 @@ checkpointed() { # JOB
 
 # Records of jobs that are over, as samplers have left them in the spool.
 leave() { # JOB DAY VERSION
-    mkdir -p -m 700 "$spool/n1"
+    (umask 077 && mkdir -p "$spool/n1")
     jq -c ".job = $1 | .apapi = $3 | .start = \"$2T12:00:00.000000000Z\"" "$BATS_TEST_TMPDIR/record" >"$spool/n1/$1.0-1.json"
     chmod 600 "$spool/n1/$1.0-1.json"
 }
