@@ -62,7 +62,8 @@ static int loop_open_meters(struct loop *loop, struct apapi_error *err)
     const struct timespec pause = {.tv_nsec = 50000000};
 
     for (int tries = WAIT_MS / 50; tries >= 0; tries--) {
-        int result = node_meters_open(&loop->meters, loop->folder, loop->options->node, err);
+        int result = node_meters_open(&loop->meters, loop->folder, loop->options->node,
+                                      loop_has_setting(loop, "energy", "node"), err);
 
         if (result == 0 || errno != EWOULDBLOCK) {
             return result;
@@ -144,7 +145,6 @@ static int loop_open(struct loop *loop, struct apapi_error *err)
     if (loop->folder < 0 || loop_open_meters(loop, err)) {
         return -1;
     }
-    loop->meters.node_meter = loop_has_setting(loop, "energy", "node");
     if (loop_open_session(loop, err)) {
         return -1;
     }

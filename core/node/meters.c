@@ -18,7 +18,10 @@
 #include "base/files.h"
 #include "base/shared_page.h"
 #include "base/text.h"
+#include "record/record.h"
 #include "session/live.h"
+
+#define METER_PATIENCE 5 /* intervals without a reading: nothing reads the meter any more */
 
 int node_folder_open(const char *live_dir, const char *node, struct apapi_error *err)
 {
@@ -89,7 +92,7 @@ struct node_counter {
 struct node_totals {
     uint64_t sequence;             /* the greater one is the newer; 0: not whole */
     uint64_t time_ns;              /* of the latest reading, CLOCK_MONOTONIC; 0: none [ns] */
-    double total_j[APAPI_DOMAINS]; /* [J]; NaN: not known */
+    double total_j[APAPI_DOMAINS]; /* [J]; the first: what Slurm was told; NaN: not known */
     struct node_counter counters[NODE_COUNTERS];
 };
 
@@ -169,7 +172,10 @@ static bool sum_counts(const struct apapi_live_slot *slot, int domain, bool node
     return wanted && slot->flags & APAPI_LIVE_MEASURED && isfinite(slot->total);
 }
 
-/* Package, dram and gpu, or the node's own meter, at the latest reading. NaN: unknown. */
+/*
+ * Package, dram and gpu, or the node's own meter, at the latest reading. NaN: unknown. A meter that
+ * is not read any more has no power.
+ */
 static void sum_domains(const struct apapi_live_slot domains[APAPI_LIVE_DOMAINS], bool node_meter,
                         struct apapi_live_slot *sum)
 {
@@ -180,29 +186,55 @@ static void sum_domains(const struct apapi_live_slot domains[APAPI_LIVE_DOMAINS]
         }
     }
     for (int d = 0; d < APAPI_DOMAINS; d++) {
-        const struct apapi_live_slot *slot = &domains[d];
-        double rate = isfinite(slot->rate) ? slot->rate : 0;
+        struct apapi_live_slot slot = domains[d];
 
-        if (sum_counts(slot, d, node_meter)) {
-            sum->total = (isnan(sum->total) ? 0 : sum->total) + slot->total +
-                         rate * (double)(sum->time_ns - slot->time_ns) / 1e9;
-            sum->rate = (isnan(sum->rate) ? 0 : sum->rate) + rate;
-            if (slot->interval_ns > sum->interval_ns) {
-                sum->interval_ns = slot->interval_ns;
-            }
-            sum->flags |= slot->flags;
+        if (!sum_counts(&slot, d, node_meter)) {
+            continue;
+        }
+        slot.rate = isfinite(slot.rate) ? slot.rate : 0;
+        sum->total = known_plus(sum->total, apapi_live_energy_at_j(&slot, sum->time_ns));
+        if (sum->time_ns - slot.time_ns <= METER_PATIENCE * slot.interval_ns) {
+            sum->rate = known_plus(sum->rate, slot.rate);
+            sum->interval_ns =
+                slot.interval_ns > sum->interval_ns ? slot.interval_ns : sum->interval_ns;
+            sum->flags |= slot.flags;
         }
     }
 }
 
 /* --- the meters ------------------------------------------------------------------------------ */
 
-int node_meters_open(struct node_meters *meters, int folder, const char *node,
+/*
+ * The page may be new, or the state: totals go on from the other. What Slurm is told goes on with
+ * what the meters that count now have counted since then, whichever counted before.
+ */
+static void meters_go_on(struct node_meters *meters)
+{
+    struct apapi_live_slot *shown = meters->shown->domains, sum;
+    struct node_totals *now = &meters->state->now;
+
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        shown[d].sequence += shown[d].sequence % 2; /* odd: its writer was killed in it */
+        if (isnan(now->total_j[d]) || (d == APAPI_DOMAIN_NONE && !isnan(shown[d].total))) {
+            now->total_j[d] = shown[d].total;
+        } else if (d != APAPI_DOMAIN_NONE) {
+            shown[d].total = now->total_j[d];
+            shown[d].flags |= APAPI_LIVE_MEASURED;
+        }
+    }
+    sum_domains(shown, meters->node_meter, &sum);
+    meters->sum_j = known_plus(sum.total, 0);
+    meters->before_ns = meters->last_ns = now->time_ns;
+    memcpy(meters->last_j, now->total_j, sizeof meters->last_j);
+    meters->unseen = meters->before_ns > 0;
+}
+
+int node_meters_open(struct node_meters *meters, int folder, const char *node, bool node_meter,
                      struct apapi_error *err)
 {
     struct apapi_live_page *page;
 
-    *meters = (struct node_meters){.file = -1};
+    *meters = (struct node_meters){.file = -1, .node_meter = node_meter};
     pthread_mutex_init(&meters->mutex, NULL);
     meters->news = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     meters->live = calloc(1, sizeof *meters->live);
@@ -219,11 +251,11 @@ int node_meters_open(struct node_meters *meters, int folder, const char *node,
         return -1;
     }
     shared_page_lock(meters->file);
-    if (memcmp(page->head.magic, APAPI_LIVE_MAGIC, sizeof page->head.magic) != 0) {
+    if (memcmp(page->head.magic, APAPI_LIVE_MAGIC, sizeof page->head.magic) != 0 ||
+        page->head.version != APAPI_LIVE_VERSION || page->head.size != sizeof *page) {
+        memset(page, 0, sizeof *page);
         live_page_init(page);
-    }
-    for (int d = 0; d < APAPI_LIVE_DOMAINS; d++) { /* odd: its writer was killed in it */
-        page->domains[d].sequence += page->domains[d].sequence % 2;
+        meters->state->now.total_j[APAPI_DOMAIN_NONE] = NAN; /* its total begins with it */
     }
     page->head.writer = (uint32_t)getpid();
     page->head.event_count = 0;
@@ -232,22 +264,22 @@ int node_meters_open(struct node_meters *meters, int folder, const char *node,
     if (page->head.start_ns == 0) {
         clock_pair(&page->head.start_unix_ns, &page->head.start_ns);
     }
+    meters_go_on(meters);
     __atomic_store_n(&page->head.state, APAPI_LIVE_RUNNING, __ATOMIC_RELEASE);
-    meters->before_ns = meters->last_ns = meters->state->now.time_ns;
-    memcpy(meters->last_j, meters->state->now.total_j, sizeof meters->last_j);
-    meters->unseen = meters->before_ns > 0;
     return 0;
 }
 
 /*
  * The energy that a counter has counted unseen, while no sampler ran; 0 later on, and if unknown
- * because it began again or may have wrapped. @return [J]
+ * because it began again or may have wrapped, or the sampler before did not read it. @return [J]
  */
 static double meters_count_unseen(struct node_meters *meters, const struct apapi_event *event,
-                                  const struct apapi_reading *reading, uint64_t now_ns)
+                                  const struct apapi_reading *reading,
+                                  const struct apapi_live_slot *slot)
 {
     struct node_counter *counter = state_counter(meters->state, event->name), before;
-    uint64_t since_ns, guard_ns = apapi_event_guard_ns(event); /* a quarter of what a wrap takes */
+    uint64_t guard_ns = apapi_event_guard_ns(event); /* a quarter of what a wrap takes */
+    uint64_t since_ns, now_ns = slot->time_ns;
     double unseen_j;
 
     if (!counter || reading->error) {
@@ -265,8 +297,10 @@ static double meters_count_unseen(struct node_meters *meters, const struct apapi
     if (unseen_j < 0 && event->range_max > 0) {
         unseen_j = (double)(reading->raw + (event->range_max - before.raw) + 1) * event->scale;
     }
-    if (now_ns >= before.time_ns && (guard_ns >= UINT64_MAX / 4 || since_ns < guard_ns * 4) &&
-        unseen_j >= 0 && unseen_j <= apapi_domain_max_w(event->domain) * (double)since_ns / 1e9) {
+    if (now_ns >= before.time_ns &&
+        meters->before_ns - before.time_ns <= METER_PATIENCE * slot->interval_ns &&
+        (guard_ns >= UINT64_MAX / 4 || since_ns < guard_ns * 4) && unseen_j >= 0 &&
+        unseen_j <= apapi_domain_max_w(event->domain) * (double)since_ns / 1e9) {
         return unseen_j;
     }
     meters->resets++;
@@ -293,7 +327,7 @@ static void meters_count(struct node_meters *meters, const struct apapi_sample *
 
         if ((int)event->domain == domain && event->kind == APAPI_KIND_ENERGY &&
             event->accumulates && !event->estimated) {
-            new_j += meters_count_unseen(meters, event, &sample->readings[i], slot.time_ns);
+            new_j += meters_count_unseen(meters, event, &sample->readings[i], &slot);
         }
     }
     if (!isnan(slot.total) || !isnan(*total_j)) {
@@ -309,10 +343,25 @@ static void meters_count(struct node_meters *meters, const struct apapi_sample *
     }
 }
 
+/* Slurm never gets a smaller total. NaN: the meters that count are not read yet. */
+static void meters_tell(struct node_meters *meters)
+{
+    struct apapi_live_slot *shown = &meters->shown->domains[APAPI_DOMAIN_NONE], sum;
+    double *told_j = &meters->state->now.total_j[APAPI_DOMAIN_NONE];
+
+    sum_domains(meters->shown->domains, meters->node_meter, &sum);
+    sum.readings = shown->readings + (sum.time_ns != shown->time_ns);
+    if (!isnan(sum.total)) {
+        *told_j = known_plus(*told_j, fmax(sum.total - meters->sum_j, 0));
+        meters->sum_j = fmax(sum.total, meters->sum_j);
+        sum.total = *told_j;
+    }
+    live_slot_write(shown, &sum);
+}
+
 void node_meters_sample(const struct apapi_sample *sample, void *context)
 {
     struct node_meters *meters = context;
-    struct apapi_live_slot *shown = &meters->shown->domains[APAPI_DOMAIN_NONE], sum;
     const uint64_t one = 1;
 
     pthread_mutex_lock(&meters->mutex);
@@ -324,12 +373,8 @@ void node_meters_sample(const struct apapi_sample *sample, void *context)
             meters_count(meters, sample, (int)event->domain);
         }
     }
+    meters_tell(meters);
     state_write(meters->state);
-    sum_domains(meters->shown->domains, meters->node_meter, &sum);
-    sum.readings = shown->readings + (sum.time_ns != shown->time_ns);
-    if (!(sum.total < shown->total)) { /* Slurm never gets a smaller total */
-        live_slot_write(shown, &sum);
-    }
     pthread_mutex_unlock(&meters->mutex);
     if (write(meters->news, &one, sizeof one) < 0) {
         return; /* it has not been read for 2^64 readings */
@@ -393,7 +438,8 @@ bool node_meters_next(struct node_meters *meters, struct node_reading *reading)
     reading->resets = meters->resets;
     reading->unseen = meters->unseen;
     if (reading->end_ns > reading->begin_ns) {
-        for (int d = 0; d < APAPI_DOMAINS; d++) {
+        reading->energy_j[APAPI_DOMAIN_NONE] = NAN;
+        for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
             reading->energy_j[d] = total_j[d] - (isnan(meters->last_j[d]) ? 0 : meters->last_j[d]);
             meters->last_j[d] = total_j[d];
         }

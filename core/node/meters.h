@@ -55,7 +55,8 @@ struct node_meters {
     double seen_j[APAPI_DOMAINS];  /* of the session's totals, counted already */
     uint64_t seen_ns[APAPI_DOMAINS];
     unsigned resets;
-    bool node_meter;    /* Slurm gets the total of the node's own meter */
+    bool node_meter;    /* Slurm is told the energy of the node's own meter */
+    double sum_j;       /* greatest sum of the meters that count, up to now [J] */
     uint64_t before_ns; /* the latest reading of the sampler before; 0: none */
     /* Up to the last call of node_meters_next(). */
     uint64_t last_ns;
@@ -64,11 +65,12 @@ struct node_meters {
 };
 
 /**
- * Map the node page and go on from the state.
- * @param folder  of the node
+ * Map the node page and go on from it and the state.
+ * @param folder      of the node
+ * @param node_meter  Slurm is told the energy of the node's own meter
  * @return 0; -1 with errno, EWOULDBLOCK: another node sampler runs
  */
-int node_meters_open(struct node_meters *meters, int folder, const char *node,
+int node_meters_open(struct node_meters *meters, int folder, const char *node, bool node_meter,
                      struct apapi_error *err);
 
 /** For the session: an apapi_sample_f whose context are the meters. */

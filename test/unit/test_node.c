@@ -27,10 +27,15 @@ static void close_base(void)
 }
 
 /* A node sampler begins; its session has counted nothing yet. */
-static void begin(struct node_meters *meters)
+static void begin_with(struct node_meters *meters, bool node_meter)
 {
     memset(meters, 0, sizeof *meters);
-    assert_int_equal(node_meters_open(meters, folder, "n1", &why), 0);
+    assert_int_equal(node_meters_open(meters, folder, "n1", node_meter, &why), 0);
+}
+
+static void begin(struct node_meters *meters)
+{
+    begin_with(meters, false);
 }
 
 /* A worker reads a meter: the session has counted `total_j` of the domain so far. */
@@ -126,9 +131,109 @@ NODE_TEST(slurm_is_told_package_dram_and_gpu)
     assert_float_equal(sum->total, 1000 + 100 + 2000, 1e-9); /* all of the latest moment */
     assert_float_equal(sum->rate, 200, 1e-9);
     assert_int_equal(sum->time_ns, 11 * SECOND);
-    meters.node_meter = true;
-    read_meter(&meters, &bmc, 0, 9500, 12 * SECOND);
-    assert_float_equal(sum->total, 9500, 1e-9);
+    node_meters_close(&meters);
+}
+
+/* One sampler after the other: the BMC's total is the greater one. Slurm's never jumps nor waits.
+ */
+NODE_TEST(slurm_is_told_other_meters_from_now_on)
+{
+    static const struct {
+        bool node_meter;
+        double package_j, bmc_j, told_j;
+    } samplers[] = {{false, 1000, 9000, 1000}, {true, 1030, 9070, 1070}, {false, 1050, 9200, 1090}};
+    const struct apapi_event bmc = meter_of(APAPI_DOMAIN_NODE);
+    struct node_meters meters;
+
+    for (size_t i = 0; i < COUNT_OF(samplers); i++) {
+        bool first = i == 0;
+
+        begin_with(&meters, samplers[i].node_meter);
+        read_meter(&meters, &fake_energy_event, (uint64_t)(samplers[i].package_j * 1e6),
+                   first ? 1000 : 0, (10 + i) * SECOND);
+        read_meter(&meters, &bmc, (uint64_t)(samplers[i].bmc_j * 1e6), first ? 9000 : 0,
+                   (10 + i) * SECOND);
+        assert_float_equal(shown_j(&meters, APAPI_DOMAIN_NONE), samplers[i].told_j, 1e-6);
+        assert_float_equal(shown_j(&meters, APAPI_DOMAIN_NODE), samplers[i].bmc_j, 1e-6);
+        node_meters_close(&meters);
+    }
+}
+
+/* Unknown is absent; what comes later goes on from what Slurm was told before. */
+NODE_TEST(slurm_is_told_of_a_meter_that_was_not_read_yet)
+{
+    const struct apapi_event bmc = meter_of(APAPI_DOMAIN_NODE);
+    struct node_meters meters;
+
+    begin(&meters);
+    read_meter(&meters, &fake_energy_event, 1000000, 1000, 10 * SECOND);
+    node_meters_close(&meters);
+    for (unsigned i = 1; i <= 2; i++) {
+        begin_with(&meters, true);
+        read_meter(&meters, &fake_energy_event, 2000000, 1, (10 + i) * SECOND);
+        assert_true(isnan(shown_j(&meters, APAPI_DOMAIN_NONE)));
+        node_meters_close(&meters);
+    }
+    begin_with(&meters, true);
+    read_meter(&meters, &bmc, 0, 30, 13 * SECOND);
+    assert_float_equal(shown_j(&meters, APAPI_DOMAIN_NONE), 1030, 1e-6);
+    node_meters_close(&meters);
+}
+
+/* Its last power does not go on, and what it has counted until it is wanted again is of no step. */
+NODE_TEST(a_meter_that_is_not_wanted_for_some_time)
+{
+    const struct apapi_event gpu = meter_of(APAPI_DOMAIN_GPU);
+    struct node_meters meters;
+
+    begin(&meters);
+    read_meter(&meters, &fake_energy_event, 1000000, 1000, 10 * SECOND);
+    read_meter(&meters, &gpu, 1000000, 2000, 10 * SECOND);
+    node_meters_close(&meters);
+    begin(&meters);
+    read_meter(&meters, &fake_energy_event, 1000000, 0, 11 * SECOND);
+    read_meter(&meters, &fake_energy_event, 301000000, 300, 900 * SECOND);
+    assert_float_equal(shown_j(&meters, APAPI_DOMAIN_NONE), 3300 + 2 * 100, 1e-6);
+    assert_float_equal(meters.shown->domains[APAPI_DOMAIN_NONE].rate, 100, 1e-6);
+    node_meters_close(&meters);
+    begin(&meters);
+    read_meter(&meters, &fake_energy_event, 301000000, 0, 901 * SECOND);
+    read_meter(&meters, &gpu, 90000000000, 0, 901 * SECOND);
+    read_meter(&meters, &gpu, 90500000000, 500, 902 * SECOND);
+    assert_float_equal(shown_j(&meters, APAPI_DOMAIN_GPU), 2500, 1e-6);
+    assert_int_equal(meters.resets, 1);
+    node_meters_close(&meters);
+}
+
+NODE_TEST(a_page_of_another_version_begins_again)
+{
+    struct node_meters meters;
+
+    begin(&meters);
+    read_meter(&meters, &fake_energy_event, 1000000, 1000, 10 * SECOND);
+    meters.shown->head.version++;
+    node_meters_close(&meters);
+    begin(&meters);
+    read_meter(&meters, &fake_energy_event, 6000000, 0, 11 * SECOND);
+    assert_int_equal(meters.shown->head.version, APAPI_LIVE_VERSION);
+    assert_float_equal(shown_j(&meters, APAPI_DOMAIN_PACKAGE), 1005, 1e-6);
+    assert_float_equal(shown_j(&meters, APAPI_DOMAIN_NONE), 5, 1e-6);
+    node_meters_close(&meters);
+}
+
+/* Its layout may be another one: totals go on from the page. */
+NODE_TEST(a_state_that_cannot_be_used)
+{
+    struct node_meters meters;
+
+    begin(&meters);
+    read_meter(&meters, &fake_energy_event, 1000000, 1000, 10 * SECOND);
+    node_meters_close(&meters);
+    assert_int_equal(unlinkat(folder, NODE_STATE, 0), 0);
+    begin(&meters);
+    read_meter(&meters, &fake_energy_event, 6000000, 3, 11 * SECOND);
+    assert_float_equal(shown_j(&meters, APAPI_DOMAIN_PACKAGE), 1003, 1e-6);
+    assert_float_equal(shown_j(&meters, APAPI_DOMAIN_NONE), 1003, 1e-6);
     node_meters_close(&meters);
 }
 
@@ -152,7 +257,7 @@ NODE_TEST(totals_go_on)
     read_meter(&first, &fake_energy_event, 1000000, 0, 10 * SECOND);
     read_meter(&first, &fake_energy_event, 4000000, 3, 11 * SECOND);
     memset(&second, 0, sizeof second);
-    assert_fails(EWOULDBLOCK, node_meters_open(&second, folder, "n1", &why));
+    assert_fails(EWOULDBLOCK, node_meters_open(&second, folder, "n1", false, &why));
     node_meters_close(&second);
     node_meters_close(&first);
     begin(&second);
