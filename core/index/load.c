@@ -33,6 +33,7 @@ enum load_statement {
     FIND_FILE,
     FORGET_FILE,
     NOTE_FILE,
+    FIND_HOUR,
     FORGET_HOUR,
     NOTE_STALE,
     STALE_JOB,
@@ -47,6 +48,8 @@ enum load_statement {
 
 #define OF_IDENTITY " WHERE job = ? AND cluster = ? AND node = ? AND start_ns = ? AND step = ?"
 
+#define OF_HOUR " WHERE start_ns = ? AND node = ? AND cluster = ?"
+
 static const char *const load_queries[LOAD_STATEMENTS] = {
     [FIND_TWIN] = ("SELECT id, end_ns, complete, line FROM records" OF_IDENTITY),
     [IS_TWIN] = ("SELECT 1 FROM twins" OF_IDENTITY " AND line = ?"),
@@ -58,8 +61,8 @@ static const char *const load_queries[LOAD_STATEMENTS] = {
     [FIND_FILE] = "SELECT bytes FROM files WHERE folder = ? AND \"day\" = ? AND file = ?",
     [FORGET_FILE] = "DELETE FROM files WHERE folder = ? AND \"day\" = ? AND file = ?",
     [NOTE_FILE] = "INSERT INTO files (folder, \"day\", file, bytes) VALUES (?, ?, ?, ?)",
-    [FORGET_HOUR] =
-        "DELETE FROM hours WHERE start_ns = ? AND node = ? AND cluster = ? AND end_ns = ?",
+    [FIND_HOUR] = ("SELECT 1 FROM hours" OF_HOUR " AND end_ns > ?"),
+    [FORGET_HOUR] = ("DELETE FROM hours" OF_HOUR " AND end_ns <= ?"),
     [NOTE_STALE] =
         ("INSERT INTO stale_jobs SELECT DISTINCT cluster, job FROM records r WHERE id > ? "
          "AND job >= 0 AND NOT EXISTS (SELECT 1 FROM stale_jobs s WHERE s.cluster = "
@@ -375,23 +378,36 @@ int db_load_record(const struct apapi_record *record, const char *line, size_t s
     return write_waiting(load, err) || commit_if_due(load, err) ? -1 : 0;
 }
 
+/* Of lines of a node that begin at the same moment, the one that ends last counts. */
+static int load_replace_hour(struct db_load *load, const struct db_hour *row,
+                             struct apapi_error *err)
+{
+    const struct hour *hour = &row->hour;
+    const struct db_value key[] = {db_integer(hour->start_ns), db_text(hour->node),
+                                   db_text(hour->cluster), db_integer(hour->end_ns)};
+    int found = load_find(load, FIND_HOUR, key, COUNT_OF(key), err);
+
+    if (found == 0) {
+        found = load_run(load, FORGET_HOUR, key, COUNT_OF(key), err) ||
+                        load_run(load, ADD_HOUR, load->values, db_row(&db_hours, row, load->values),
+                                 err)
+                    ? -1
+                    : 0;
+    }
+    return found < 0 ? -1 : 0;
+}
+
 int db_load_hour(const struct hour *hour, void *context)
 {
     struct db_load *load = context;
     struct apapi_error *err = &load->counts.err;
-    const struct db_value key[] = {db_integer(hour->start_ns), db_text(hour->node),
-                                   db_text(hour->cluster), db_integer(hour->end_ns)};
     struct db_hour row = {.hour = *hour};
     char *line = hour_encode(hour);
     int result = line ? load_begin(load, err) : apapi_fail(err, ENOMEM, "no memory");
 
     if (line && result == 0) {
         row.line = (struct db_line){line, strlen(line)};
-        result = load_run(load, FORGET_HOUR, key, COUNT_OF(key), err) ||
-                         load_run(load, ADD_HOUR, load->values,
-                                  db_row(&db_hours, &row, load->values), err)
-                     ? -1
-                     : 0;
+        result = load_replace_hour(load, &row, err);
     }
     free(line);
     load->counts.hours += result == 0;

@@ -113,6 +113,20 @@ rows() { # EXPRESSION [OPTION...]
     [ "$output" = '[86400,48000,1,100]' ]
 }
 
+# The next sampler may write the checkpoint of an hour that its sampler has written, too.
+@test "of an hour and its checkpoint the longer one counts, in whatever order, in files and in a database" {
+    local early='.end = "2024-03-05T04:30:00Z" | .measured_s = 1800 | .total |= map_values(. / 2) | .resets = 1 | .gaps = [{start: .start, elapsed_s: 7}]'
+    hour n1 2024-03-05 4 "$early"
+    hours n1 2024-03-05
+    hour n1 2024-03-05 4 "$early"
+    step 17 n1 2024-03-05T00:00:00Z 86400 48000
+    run -0 rows '[.energy_j, .shares_j, .closure_pct, .unmeasured_s, .missing]'
+    [ "$output" = '[86400,48000,100,0,null]' ]
+    "$apapi" import --acct-dir "$acct" --db "sqlite:$BATS_TEST_TMPDIR/hours"
+    run -0 sqlite3 "$BATS_TEST_TMPDIR/hours" 'SELECT count(*), sum(energy_j) FROM apapi_hours'
+    [ "$output" = '24|86400.0' ]
+}
+
 @test "a node of the BMC alone is judged by the node's meter" {
     hours n1 2024-03-05 '.node_meter = .total | del(.total) | .domains = {}'
     step 17 n1 2024-03-05T00:00:00Z 86400 48000 '.share.domains = {node: {energy_j: 48000}} | del(.share.total)'

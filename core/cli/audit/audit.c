@@ -65,6 +65,16 @@ struct audit_gaps {
     double elapsed_s;
 };
 
+/** A line of a node's own record. */
+struct audit_line {
+    uint32_t row;
+    int64_t start_ns, end_ns;
+    double measured_s, idle_w;
+    uint64_t resets;
+    struct hour_sum total, node_meter;
+    size_t first_gap, gap_count; /* in the audit's gaps */
+};
+
 struct audit_row {
     uint32_t cluster, node; /* texts of the ledger */
     int64_t day_ns, end_ns; /* its begin, and up to where lines can be expected [ns since 1970] */
@@ -87,7 +97,10 @@ struct audit {
     int64_t now_ns;
     bool open;                      /* something of the present hour was left out */
     bool clusters;                  /* rows are of several, or for programs */
-    struct pool texts, lines, keys; /* lines: of nodes' own records; keys: of rows, as numbered */
+    struct pool texts, hours, keys; /* keys: of rows, hours: of lines, as numbered */
+    struct audit_line *lines;
+    struct audit_gaps *gaps; /* of lines */
+    size_t line_room, gap_count, gap_room;
     struct audit_row *rows;
     size_t row_count, row_room;
     struct sum_store store; /* of the shares in records of steps; a piece's mark is its row */
@@ -191,44 +204,67 @@ static void audit_add_meter(double energies[ENERGIES], const struct hour_sum *ho
     energies[STEPS_J] = known_plus(energies[STEPS_J], hour->steps_j);
 }
 
-/* @return 0; -1 with ENOMEM */
-static int audit_add_figures(struct audit *audit, struct audit_row *row, const struct hour *hour)
+static void audit_add_line(const struct audit *audit, const struct audit_line *line)
 {
-    double late_s = (double)(hour->start_ns - row->day_ns) / NS_PER_S, *numbers = row->numbers;
-    bool meter = !isnan(hour->node_meter.energy_j);
+    struct audit_row *row = &audit->rows[line->row];
+    double late_s = (double)(line->start_ns - row->day_ns) / NS_PER_S, *numbers = row->numbers;
 
-    for (size_t i = 0; i < hour->gap_count; i++) {
-        struct audit_gaps gap = {pool_put(&audit->texts, hour->gaps[i].reason), 1,
-                                 hour->gaps[i].elapsed_s};
-
-        if (gap.reason == POOL_NONE) {
-            return -1;
-        }
-        audit_add_gaps(row, &gap);
+    for (size_t i = 0; i < line->gap_count; i++) {
+        audit_add_gaps(row, &audit->gaps[line->first_gap + i]);
     }
     numbers[LATE_S] = numbers[HOURS] == 0 ? late_s : fmin(numbers[LATE_S], late_s);
     numbers[HOURS]++;
-    numbers[MEASURED_S] += hour->measured_s;
-    numbers[RESETS] += (double)hour->resets;
-    if (!isnan(hour->idle_w)) {
-        numbers[IDLE_SUM_J] += hour->idle_w * hour->measured_s;
-        numbers[IDLE_S] += hour->measured_s;
+    numbers[MEASURED_S] += line->measured_s;
+    numbers[RESETS] += (double)line->resets;
+    if (!isnan(line->idle_w)) {
+        numbers[IDLE_SUM_J] += line->idle_w * line->measured_s;
+        numbers[IDLE_S] += line->measured_s;
     }
-    audit_add_meter(row->energies[AUDIT_TOTAL], &hour->total);
-    audit_add_meter(row->energies[AUDIT_NODE],
-                    meter ? &hour->node_meter : &hour->domains[APAPI_DOMAIN_NODE]);
+    audit_add_meter(row->energies[AUDIT_TOTAL], &line->total);
+    audit_add_meter(row->energies[AUDIT_NODE], &line->node_meter);
+}
+
+/* @return 0; -1 with ENOMEM */
+static int audit_keep_line(struct audit *audit, const struct hour *hour, struct audit_line *line)
+{
+    bool meter = !isnan(hour->node_meter.energy_j);
+
+    *line = (struct audit_line){.row = line->row,
+                                .start_ns = hour->start_ns,
+                                .end_ns = hour->end_ns,
+                                .measured_s = hour->measured_s,
+                                .idle_w = hour->idle_w,
+                                .resets = hour->resets,
+                                .total = hour->total,
+                                .node_meter =
+                                    meter ? hour->node_meter : hour->domains[APAPI_DOMAIN_NODE],
+                                .first_gap = audit->gap_count,
+                                .gap_count = hour->gap_count};
+    for (size_t i = 0; i < hour->gap_count; i++) {
+        uint32_t reason = pool_put(&audit->texts, hour->gaps[i].reason);
+
+        if (reason == POOL_NONE || array_extend(&audit->gaps, audit->gap_count, 1, &audit->gap_room,
+                                                sizeof *audit->gaps)) {
+            return -1;
+        }
+        audit->gaps[audit->gap_count++] = (struct audit_gaps){reason, 1, hour->gaps[i].elapsed_s};
+    }
     return 0;
 }
 
-/* Add a line of a node's own record, once: it may lie in two files, one of them compressed. */
+/*
+ * Of lines of a node that begin at the same moment, the one that ends last counts: a line may lie
+ * in two files, and the checkpoint of an hour may have been written after the hour.
+ */
 static int audit_take_hour(const struct hour *hour, void *context)
 {
     struct audit *audit = context;
     int64_t day_ns = audit_day_begin(hour->start_ns);
     bool present = hour->start_ns >= audit_day_end(audit, day_ns);
-    size_t known = audit->lines.count;
     struct audit_row *row;
-    char line[KEY_SIZE];
+    struct audit_line *line;
+    char text[KEY_SIZE];
+    uint32_t number;
 
     if (day_ns < audit->from_ns) {
         return 0;
@@ -238,18 +274,17 @@ static int audit_take_hour(const struct hour *hour, void *context)
         return 0;
     }
     row = audit_find_row(audit, hour->cluster, hour->node, day_ns);
-    snprintf(line, sizeof line, "%lld/%lld/%s/%s", (long long)hour->start_ns,
-             (long long)hour->end_ns, hour->cluster, hour->node);
-    if (!row || pool_put(&audit->lines, line) == POOL_NONE) {
+    snprintf(text, sizeof text, "%lld/%s/%s", (long long)hour->start_ns, hour->cluster, hour->node);
+    number = pool_put_row(&audit->hours, text, &audit->lines, &audit->line_room, sizeof *line);
+    if (!row || number == POOL_NONE) {
         return -1;
-    }
-    if (audit->lines.count == known) {
-        return 0;
     }
     if (present && hour->end_ns > row->end_ns) { /* the sampler has ended in the present hour */
         audit_set_end(row, hour->end_ns);
     }
-    return audit_add_figures(audit, row, hour);
+    line = &audit->lines[number];
+    line->row = (uint32_t)(row - audit->rows);
+    return hour->end_ns > line->end_ns ? audit_keep_line(audit, hour, line) : 0;
 }
 
 /* --- records of steps ----------------------------------------------------------------------- */
@@ -608,6 +643,9 @@ static int audit_run(struct audit *audit)
     query->wanted.from_unix_ns = audit->from_ns;
     query->wanted.to_unix_ns = audit->to_ns;
     status = records_read_hours(query, audit_take_hour, audit);
+    for (size_t i = 0; i < audit->hours.count; i++) {
+        audit_add_line(audit, &audit->lines[i]);
+    }
     query->wanted.to_unix_ns =
         0; /* steps that ran in these days may have ended at any time after them */
     status = status ? status : records_read(query, audit_take_record, audit);
@@ -641,8 +679,10 @@ int audit_command(int argc, char **argv)
     status = records_begin(&audit.query);
     status = records_end(&audit.query, status ? status : audit_run(&audit));
     pool_free(&audit.texts);
-    pool_free(&audit.lines);
+    pool_free(&audit.hours);
     pool_free(&audit.keys);
+    free(audit.lines);
+    free(audit.gaps);
     free(audit.rows);
     sum_free(&audit.store);
     return status;
