@@ -37,12 +37,14 @@ _Static_assert(SHARE_GPUS_MAX == NODE_GPUS, "each GPU of a reading is divided");
 #define DAY_NS (NS_PER_S * 24 * 3600)
 #define CLOSE_S 2
 #define HOUR_SUFFIX ".hour"
-#define HOUR_MAX 65536 /* bytes of its line */
+#define HOURS_MAX (256 << 10)      /* bytes of lines that wait for acct_dir: ten days */
+#define HOURS_FILE_MAX (768 << 10) /* those of a sampler that ended, and its present hour */
 
 /*
  * The node's own record: a line for each hour in <acct_dir>/<day>/<node>.hours. A sampler that
- * begins or ends within an hour writes the line of its part. Each checkpoint saves the present line
- * in <spool_dir>/<node>.hour, which the next sampler writes if this one is killed.
+ * begins or ends within an hour writes the line of its part. <spool_dir>/<node>.hour has the lines
+ * that could not be written yet, and each checkpoint adds the present one: they are tried again
+ * with each checkpoint, and by the next sampler.
  */
 struct hours {
     char cluster[64];
@@ -51,13 +53,16 @@ struct hours {
     uint64_t saved_ns; /* the last checkpoint */
     bool begun;        /* `hour` is the current one */
     struct hour hour;
-    /* Of the thread that writes a line and `kept`, while there is one. */
+    int64_t until_ns; /* up to where this sampler's lines reach since 1970 [ns] */
+    char *passed;     /* lines of hours that have passed, for the next thread; NULL: none */
+    /* Of the thread that writes, while there is one. */
     bool writing;
-    bool ended;  /* the line is for `acct_dir` */
-    bool warned; /* the log says that a checkpoint could not be written */
+    bool ended;  /* an hour has passed */
+    bool warned; /* the log says that something could not be written */
     pthread_t thread;
-    char *line;
-    int64_t line_ns; /* determines the day */
+    char *waiting; /* lines that are not in acct_dir yet; NULL: none. It does not change them */
+    char *left;    /* its result: those that are not in acct_dir even now; NULL: all */
+    char *line;    /* of the present hour, for the spool; NULL: none */
     struct idle_kept kept;
     struct apapi_error problem;
 };
@@ -110,12 +115,16 @@ static struct hour_sum *hour_sum_of(struct hour *hour, int domain)
     return domain == APAPI_DOMAIN_NODE ? &hour->node_meter : &hour->domains[domain];
 }
 
+/* No two lines begin at the same moment, even if the clock is set back: readers would take one. */
 static void hours_begin(struct node_shares *shares, int64_t hour_ns, int64_t begin_ns)
 {
     static const struct hour_sum unknown = {NAN, NAN, NAN, NAN};
     struct hour *hour = &shares->hours.hour;
 
     *hour = (struct hour){.start_ns = begin_ns > hour_ns ? begin_ns : hour_ns, .idle_w = NAN};
+    if (hour->start_ns == hour_ns && shares->hours.until_ns > hour_ns) {
+        hour->start_ns = shares->reading->end_unix_ns;
+    }
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         hour->domains[d] = unknown;
     }
@@ -153,31 +162,91 @@ static void hours_add_energy(struct hour *hour, const struct node_reading *readi
     }
 }
 
+/*
+ * Append lines to the files of their days. One that cannot be written ends it, and is the last one
+ * the next time: its day alone may be the trouble.
+ * @return those that are left, for free(); NULL: out of memory, all of them
+ */
+static char *hours_append(const struct node_shares *shares, const char *lines,
+                          struct apapi_error *err)
+{
+    const char *acct_dir = shares->settings.config->acct_dir;
+    char *copy = strdup(lines), *line = copy, *end, *left = NULL;
+    struct tree tree = {.nodes = NULL};
+    struct hour hour;
+    bool failed = !copy;
+    int decoded;
+
+    for (; !failed && (end = strchr(line, '\n')); line = end + 1) {
+        *end = '\0';
+        decoded = hour_decode(&tree, line, strlen(line), &hour, err);
+        failed = decoded < 0 ? errno == ENOMEM /* else it is no line of an hour, and dropped */
+                             : decoded > 0 && *acct_dir &&
+                                   apapi_store_append_hour(acct_dir, shares->settings.node,
+                                                           hour.start_ns, line, err);
+        if (failed && asprintf(&left, "%s%s\n", end + 1, line) < 0) {
+            left = NULL;
+        }
+    }
+    left = failed ? left : strdup("");
+    free(copy);
+    tree_free(&tree);
+    return left;
+}
+
+/* Save lines that wait, and the present hour behind them. @param present  NULL: none */
+static int hours_save(const char *path, const char *lines, const char *present,
+                      struct apapi_error *err)
+{
+    char *text = NULL;
+    int size = asprintf(&text, "%s%s", lines, present ? present : ""), result;
+
+    if (size < 0) {
+        return apapi_fail(err, ENOMEM, "no memory for an hour");
+    }
+    if (!*path) {
+        result = -1;
+    } else if (size == 0) {
+        result = unlink(path) && errno != ENOENT ? file_fail(path, err) : 0;
+    } else {
+        result = replace_file(path, 0600, text, (size_t)size, err);
+    }
+    free(text);
+    return result;
+}
+
+static void hours_path(const struct node_shares *shares, char path[PATH_MAX])
+{
+    const struct node_shares_settings *settings = &shares->settings;
+
+    if (node_spool_path(path, settings->config->spool_dir, settings->node, HOUR_SUFFIX)) {
+        *path = '\0';
+    }
+}
+
+/* All is in the spool before the accounting's file system is asked: it may not answer. */
 static void *hours_write(void *context)
 {
     struct node_shares *shares = context;
-    const struct node_shares_settings *settings = &shares->settings;
-    const struct config *config = settings->config;
+    const struct config *config = shares->settings.config;
     struct hours *hours = &shares->hours;
     struct apapi_error err = {"spool_dir: no place for the present hour"};
+    const char *waiting = hours->waiting ? hours->waiting : "";
     char path[PATH_MAX];
-    int result = 0;
+    int result;
 
     config_folder_make_above(config->spool_dir);
     folder_close(folder_open(config->spool_dir, &err));
-    if (node_spool_path(path, config->spool_dir, settings->node, HOUR_SUFFIX)) {
-        *path = '\0';
+    hours_path(shares, path);
+    result = hours_save(path, waiting, hours->line, &err);
+    if (*waiting) {
+        hours->left = hours_append(shares, waiting, &err);
+        if (hours->left && strcmp(hours->left, waiting) != 0) {
+            result |= hours_save(path, hours->left, hours->line, &err);
+        }
+        result |= !hours->left || *hours->left;
     }
-    if (!hours->ended) {
-        result = replace_file(path, 0600, hours->line, strlen(hours->line), &err);
-    } else if (*config->acct_dir) {
-        result = apapi_store_append_hour(config->acct_dir, settings->node, hours->line_ns,
-                                         hours->line, &err);
-    }
-    if (hours->ended && result == 0) {
-        unlink(path);
-    }
-    if (result || node_idle_save(&hours->kept, config->spool_dir, settings->node, &err)) {
+    if (result || node_idle_save(&hours->kept, config->spool_dir, shares->settings.node, &err)) {
         hours->problem = err;
     }
     return NULL;
@@ -199,7 +268,13 @@ static bool hours_finish(struct node_shares *shares)
                              hours->problem.text);
         hours->warned = true;
     }
+    if (hours->left) {
+        free(hours->waiting);
+        hours->waiting = hours->left;
+        hours->left = NULL;
+    }
     free(hours->line);
+    hours->line = NULL;
     hours->writing = false;
     return true;
 }
@@ -215,75 +290,94 @@ static bool hours_wait(struct node_shares *shares)
     return !shares->hours.writing;
 }
 
-/* @param line  ownership is taken; NULL: out of memory */
-static void hours_start(struct node_shares *shares, char *line, int64_t line_ns, bool ended)
+/* Put more lines behind others. @param more  ownership is taken; NULL: out of memory */
+static void hours_put(const struct node_shares *shares, char **lines, char *more, const char *end)
+{
+    const char *before = *lines ? *lines : "";
+    char *all = NULL;
+
+    if (more && strlen(before) + strlen(more) < HOURS_MAX &&
+        asprintf(&all, "%s%s%s", before, more, end) >= 0) {
+        free(*lines);
+        *lines = all;
+    } else {
+        shares->settings.say(LOG_WARNING,
+                             "the record of node %s: an hour is lost: there is no memory, or %d "
+                             "KiB of hours wait for acct_dir already",
+                             shares->settings.node, HOURS_MAX >> 10);
+    }
+    free(more);
+}
+
+/* @param line  of the present hour, ownership is taken; NULL: it is not saved */
+static void hours_start(struct node_shares *shares, char *line)
 {
     const struct node_shares_settings *settings = &shares->settings;
     struct hours *hours = &shares->hours;
 
+    hours->ended = hours->passed != NULL;
+    if (hours->passed) {
+        hours_put(shares, &hours->waiting, hours->passed, "");
+        hours->passed = NULL;
+    }
     hours->line = line;
-    hours->line_ns = line_ns;
-    hours->ended = ended;
     hours->problem.text[0] = '\0';
     hours->kept = shares->idle.kept;
     if (settings->readings) {
         node_readings_keep(settings->readings, hours->kept.peaks);
     }
-    hours->writing = line && pthread_create(&hours->thread, NULL, hours_write, shares) == 0;
+    hours->writing = pthread_create(&hours->thread, NULL, hours_write, shares) == 0;
     if (!hours->writing) {
         settings->say(LOG_WARNING, "the record of node %s: no memory for an hour", settings->node);
         free(line);
+        hours->line = NULL;
     }
 }
 
 static void hours_end(struct node_shares *shares)
 {
-    const struct hour *hour = &shares->hours.hour;
+    struct hours *hours = &shares->hours;
 
-    if (hours_wait(shares)) {
-        hours_start(shares, hour_encode(hour), hour->start_ns, true);
-    } else {
-        shares->settings.say(LOG_WARNING,
-                             "the record of node %s: an hour is lost, as the one before is still "
-                             "being written",
-                             shares->settings.node);
+    hours_put(shares, &hours->passed, hour_encode(&hours->hour), "\n");
+    if (hours->hour.end_ns > hours->until_ns) {
+        hours->until_ns = hours->hour.end_ns;
     }
-    shares->hours.begun = false;
+    hours->begun = false;
 }
 
-/* Save the present hour, not more often than steps save their records. */
-static void hours_checkpoint(struct node_shares *shares)
+/* Write what has passed; save the present hour, not more often than steps save their records. */
+static void hours_work(struct node_shares *shares)
 {
     uint64_t pause_ns = shares->settings.config->checkpoint_ns, now_ns = shares->reading->end_ns;
     struct hours *hours = &shares->hours;
+    bool due = pause_ns > 0 && now_ns - hours->saved_ns >= pause_ns;
+    char *line;
 
-    if (pause_ns > 0 && now_ns - hours->saved_ns >= pause_ns && hours_finish(shares)) {
+    if (hours_finish(shares) && (due || hours->passed)) {
+        line = pause_ns > 0 ? hour_encode(&hours->hour) : NULL;
         hours->saved_ns = now_ns;
-        hours_start(shares, hour_encode(&hours->hour), hours->hour.start_ns, false);
+        if (line || hours->passed) {
+            hours_start(shares, line);
+        }
     }
 }
 
-/* Write the line of a sampler that was killed. */
+/* Write the lines of a sampler that was killed, or could not write them. */
 static void hours_recover(struct node_shares *shares)
 {
-    const struct node_shares_settings *settings = &shares->settings;
-    struct tree tree = {.nodes = NULL};
-    struct apapi_error err;
+    char path[PATH_MAX], *lines;
     struct stat status;
-    struct hour hour;
-    char path[PATH_MAX], *line;
     size_t size;
 
-    if (node_spool_path(path, settings->config->spool_dir, settings->node, HOUR_SUFFIX)) {
-        return;
+    hours_path(shares, path);
+    lines = *path ? text_file_read(path, HOURS_FILE_MAX, &size, &status) : NULL;
+    if (lines && asprintf(&shares->hours.waiting, "%s\n", lines) < 0) {
+        shares->hours.waiting = NULL;
     }
-    line = text_file_read(path, HOUR_MAX, &size, &status);
-    if (line && hour_decode(&tree, line, size, &hour, &err) == 1) {
-        hours_start(shares, line, hour.start_ns, true);
-    } else {
-        free(line);
+    free(lines);
+    if (shares->hours.waiting) {
+        hours_start(shares, NULL);
     }
-    tree_free(&tree);
 }
 
 static void hours_open(struct node_shares *shares)
@@ -346,8 +440,7 @@ static void hours_add(struct node_shares *shares, const struct share_totals *tot
             fmin(hour->measured_s + seconds, (double)(hour->end_ns - hour->start_ns) / NS_PER_S);
     }
     hours_add_energy(hour, reading, totals);
-    hours_checkpoint(shares);
-    hours_finish(shares);
+    hours_work(shares);
 }
 
 /* Add what steps were given that no interval had the energy for: unattributed is below 0. [J] */
@@ -369,13 +462,36 @@ static void hours_owe(struct node_shares *shares)
     }
 }
 
-/* Write the line of the present hour. @return whether no thread uses the shares any more */
+/*
+ * Write the line of the present hour. If the accounting's file system does not answer, it waits in
+ * the spool. @return whether no thread uses the shares any more
+ */
 static bool hours_close(struct node_shares *shares)
 {
-    if (shares->hours.begun) {
+    struct hours *hours = &shares->hours;
+    char path[PATH_MAX], *lines = NULL;
+    struct apapi_error err;
+    bool idle; /* no thread writes */
+
+    if (hours->begun) {
         hours_end(shares);
     }
-    return hours_wait(shares);
+    idle = hours_wait(shares);
+    if (idle && hours->passed) {
+        hours_start(shares, NULL);
+        idle = hours_wait(shares);
+    }
+    if (idle) {
+        free(hours->waiting);
+        return true;
+    }
+    hours_path(shares, path);
+    if (hours->passed &&
+        asprintf(&lines, "%s%s", hours->waiting ? hours->waiting : "", hours->passed) >= 0) {
+        hours_save(path, lines, NULL, &err);
+        free(lines);
+    }
+    return false;
 }
 
 /* --- shares ----------------------------------------------------------------------------------- */

@@ -248,12 +248,4 @@ static inline unsigned count_lines(const char *path)
     return count;
 }
 
-static inline void wait_for_lines(const char *path, unsigned count)
-{
-    for (int i = 0; i < 6000 && count_lines(path) < count; i++) {
-        usleep(10000);
-    }
-    assert_int_equal(count_lines(path), count);
-}
-
 #endif

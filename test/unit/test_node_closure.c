@@ -31,7 +31,6 @@ struct play {
     struct actor actors[STEPS];
     uint64_t random;
     double metered_s, true_j;
-    unsigned hours; /* that have passed */
 };
 
 static double now_s; /* of the simulation */
@@ -157,17 +156,6 @@ static void read_meters(struct play *play)
     node_shares_add(shares, &reading);
 }
 
-/* Another thread writes the hours; here they pass faster than a disk writes. */
-static void wait_for_hour(struct play *play)
-{
-    char path[256];
-
-    if ((unsigned)(now_s / 3600) > play->hours) {
-        snprintf(path, sizeof path, "%s/acct/2026-11-22/n1.hours", top);
-        wait_for_lines(path, ++play->hours);
-    }
-}
-
 static void run_play(struct play *play)
 {
     now_s = 0;
@@ -175,7 +163,6 @@ static void run_play(struct play *play)
     while (now_s < END_S - 10) {
         go_on(play, now_s + random_between(play, 4.9, 5.1));
         read_meters(play);
-        wait_for_hour(play);
     }
     go_on(play, END_S - 1);
     read_meters(play);

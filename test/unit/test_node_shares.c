@@ -401,6 +401,123 @@ NODE(a_killed_sampler_loses_a_checkpoint_at_most)
     assert_int_equal(read_hour().gap_total, 2); /* up to the last reading, and since then */
 }
 
+/* --- lines that wait -------------------------------------------------------------------------- */
+
+#define NOON INT64_C(1795348800000000000) /* 2026-11-22 */
+#define HOUR (3600 * NS_PER_S)
+
+static void add_at(int64_t end_unix_ns, double package_j)
+{
+    struct node_reading reading = reading_of(1, package_j);
+
+    reading.end_unix_ns = end_unix_ns;
+    node_shares_add(shares, &reading);
+}
+
+struct hours_read {
+    unsigned count;
+    double energy_j;
+    int64_t starts[8];
+};
+
+static int take_hour(const struct hour *hour, void *context)
+{
+    struct hours_read *all = context;
+
+    for (unsigned i = 0; i < all->count; i++) {
+        assert_int_not_equal(all->starts[i], hour->start_ns);
+    }
+    all->starts[all->count++] = hour->start_ns;
+    all->energy_j += hour->total.energy_j;
+    return 0;
+}
+
+static void assert_hours(unsigned count, double energy_j)
+{
+    struct hours_read all = {0};
+
+    read_hours(take_hour, &all);
+    assert_int_equal(all.count, count);
+    assert_near(all.energy_j, energy_j);
+}
+
+static char waiting[128];
+
+/* Nothing can be written to acct_dir; two hours pass, and a third one begins. */
+static void lose_accounting(void)
+{
+    snprintf(waiting, sizeof waiting, "%s/spool/n1.hour", top);
+    drop("/acct");
+    put("/acct", "");
+    for (int i = 0; i < 3; i++) {
+        add_at(NOON + i * HOUR, 100);
+    }
+    for (int i = 0; i < 6000 && count_lines(waiting) < 2; i++) { /* the present one has no end */
+        usleep(10000);
+        add_at(NOON + 2 * HOUR + NS_PER_S, 0);
+    }
+    assert_int_equal(count_lines(waiting), 2);
+}
+
+static void find_accounting(void)
+{
+    drop("/acct");
+    put("/acct/empty", "");
+}
+
+NODE(hours_wait_until_they_can_be_written)
+{
+    lose_accounting();
+    assert_non_null(strstr(said, "/acct"));
+    find_accounting();
+    end_sampler();
+    assert_hours(3, 300);
+    assert_int_not_equal(access(waiting, F_OK), 0);
+}
+
+NODE(hours_wait_for_the_next_sampler)
+{
+    lose_accounting();
+    end_sampler();
+    assert_int_equal(count_lines(waiting), 3);
+    find_accounting();
+    begin_sampler();
+    end_sampler();
+    assert_hours(3, 300);
+    assert_int_not_equal(access(waiting, F_OK), 0);
+}
+
+NODE(a_day_that_cannot_be_written_keeps_no_other_one)
+{
+    put("/acct/2026-11-22", "");
+    for (int i = 10; i <= 13; i++) {
+        add_at(NOON + i * HOUR, 100);
+    }
+    end_sampler();
+    for (int i = 0; i < 4; i++) { /* each tries until it comes to one that it cannot write */
+        begin_sampler();
+        end_sampler();
+    }
+    assert_hours(2, 200);
+    drop("/acct/2026-11-22");
+    begin_sampler();
+    end_sampler();
+    assert_hours(4, 400);
+}
+
+NODE(no_two_hours_begin_at_the_same_moment)
+{
+    add_at(NOON - NS_PER_S, 100);
+    add_at(NOON + NS_PER_S / 2, 100);
+    add_at(NOON - NS_PER_S / 2, 100); /* the clock was set back */
+    add_at(NOON + NS_PER_S / 4, 100);
+    add_at(NOON + NS_PER_S, 100);
+    end_sampler();
+    assert_hours(4, 500);
+}
+
+/* --- a boot ----------------------------------------------------------------------------------- */
+
 /* Counters and the memory of the last sampler end with the boot; the time of its last line does
  * not. */
 static void assert_gap(int64_t saved_ns, int64_t begin_ns, const char *reason)
