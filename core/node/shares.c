@@ -205,7 +205,7 @@ static int hours_save(const char *path, const char *lines, const char *present,
         return apapi_fail(err, ENOMEM, "no memory for an hour");
     }
     if (!*path) {
-        result = -1;
+        result = apapi_fail(err, ENAMETOOLONG, "the path of the spool is too long");
     } else if (size == 0) {
         result = unlink(path) && errno != ENOENT ? file_fail(path, err) : 0;
     } else {

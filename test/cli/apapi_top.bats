@@ -11,6 +11,7 @@ setup() {
     mkdir -p "$live"
     set_clock stands
     export COLUMNS=200 TERM=xterm APAPI_CONFIG=$BATS_TEST_TMPDIR/apapi.conf
+    : >"$APAPI_CONFIG"
 }
 
 teardown() {

@@ -92,18 +92,19 @@ has_begun_in_ledger() { # JOB
 
 # The meters go on while the node sampler hangs: none of that time is the step's, and the rest is not all of it.
 @test "a step that begins while the meters are not read has no energy, the next one has its own" {
+    local held
     settle
     cluster on n1 pkill -STOP -x apapi-sampler
     let_pass 50000
     sleep 3 # for two seconds the latest power goes on
     begin_held_step '' -N1 -w n1
     eventually runs_on n1 sh
-    job=$(cluster run squeue -h -u alice -o %i)
+    held=$(cluster run squeue -h -u alice -o %i)
     cluster on n1 pkill -CONT -x apapi-sampler
     settle
     end_held_step
     [[ $status -eq 0 ]]
-    is_unknown() { [[ $(cluster run sacct -n -P -j "$job.0" -o State,ConsumedEnergyRaw) == 'COMPLETED|' ]]; }
+    is_unknown() { [[ $(cluster run sacct -n -P -j "$held.0" -o State,ConsumedEnergyRaw) == 'COMPLETED|' ]]; }
     eventually is_unknown
     run -0 as_alice srun -w n1 sh -c 'echo $SLURM_JOB_ID'
     eventually told sacct "$output.0" 0 1

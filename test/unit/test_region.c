@@ -333,7 +333,7 @@ TEST(misuses_are_told_once_and_harm_nothing)
     }
 }
 
-/* What the program is told is no reason to end it or to let it wait. */
+/* A message is no reason to end the program or to let it wait. */
 static void misuse_without_reader(void)
 {
     char filling[4096] = "";

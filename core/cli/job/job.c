@@ -460,7 +460,9 @@ int show_choose(struct show *show, const struct query *query)
     struct claims claims = {.job = show->job};
     bool named = false;
 
-    qsort(show->records, show->count, sizeof *show->records, compare_ends);
+    if (show->count > 0) { /* else there may be no records at all */
+        qsort(show->records, show->count, sizeof *show->records, compare_ends);
+    }
     for (size_t i = show->count; i-- > 0;) {
         claims_learn(&claims, &show->records[i].id);
     }
