@@ -41,7 +41,7 @@ energy_lines() {
         JobAcctGatherFrequency=task=300
 }
 
-# Simulated meters whose time is in a file: they nearly stand still, but for what the test lets pass.
+# Simulated meters whose time is in a file: they stand still, but for what the test lets pass.
 simulate_time() {
     export sim_time=$energy/time
     echo 0 >"$sim_time"

@@ -21,9 +21,8 @@ static const char usage[] =
     "Returns when the tree can be read, and serves it in the background until process PID ends.\n"
     "  --fuse   a file system that computes each value at the moment of the read\n"
     "  --files  plain files (on a tmpfs, please) that are rewritten in place each millisecond\n"
-    "The time is what $APAPI_SIMHW_TIME, a file, says [ns], and a millionth of the machine's since "
-    "the start:\n"
-    "no meter ever stands still. By default it is the machine's since the start.\n"
+    "The time is what $APAPI_SIMHW_TIME, a file, says [ns]; by default the machine's since the "
+    "start.\n"
     "Status: 0 it serves, 1 failure, 2 bad option or spec.\n\n";
 
 static uint64_t start_ns; /* second 0 of the simulation on CLOCK_MONOTONIC */
@@ -61,9 +60,9 @@ static bool given_time_ns(uint64_t *time_ns)
 
 uint64_t sim_time_ns(void)
 {
-    uint64_t time_ns, since_ns = clock_monotonic_ns() - start_ns;
+    uint64_t time_ns;
 
-    return given_time_ns(&time_ns) ? time_ns + since_ns / 1000000 : since_ns;
+    return given_time_ns(&time_ns) ? time_ns : clock_monotonic_ns() - start_ns;
 }
 
 void sim_start(const struct sim_tree *tree)
