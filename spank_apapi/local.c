@@ -10,10 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/files.h"
 #include "base/text.h"
 #include "channel/channel.h"
 #include "channel/deadline.h"
 #include "child.h"
+#include "config/filename.h"
 #include "plugin.h"
 
 #define WAIT_MORE_NS (500 * DEADLINE_MS) /* extra time for srun, and again for apapi-collect */
@@ -322,21 +324,35 @@ static void destination_fall_back(struct destination *destination)
     *destination = (struct destination){NULL, -1};
 }
 
+/* Write the name of the report's file. @return 0; -1 with the reason in local.failure. */
+static int destination_name(const char *pattern, char path[PATH_MAX])
+{
+    const char *trace = choice_given(choice, SPANK_APAPI_TRACE);
+    char node[SPANK_APAPI_NAME_SIZE], unique[PATH_MAX], trace_path[PATH_MAX];
+    const struct spank_apapi_naming naming = {
+        .job = local.job, .step = strchr(local.step, '.') + 1, .node = node, .uid = getuid()};
+
+    nodelist_first(node, sizeof node);
+    if (spank_apapi_name(pattern, &naming, path, PATH_MAX, &local.failure)) {
+        return -1;
+    }
+    return trace && filename_trace(trace, local.nodes, false, unique, sizeof unique) == 0 &&
+                   spank_apapi_name(unique, &naming, trace_path, sizeof trace_path, NULL) == 0 &&
+                   files_clash(path, trace_path)
+               ? apapi_fail(&local.failure, EEXIST, "%.160s is the file of the trace", path)
+               : 0;
+}
+
 /* Write the report. Its first part is in `local_message`. */
 static int local_write_report(void)
 {
     const char *pattern = choice_output(choice);
-    char path[PATH_MAX], node[SPANK_APAPI_NAME_SIZE];
-    const struct spank_apapi_naming naming = {
-        .job = local.job, .step = strchr(local.step, '.') + 1, .node = node, .uid = getuid()};
+    char path[PATH_MAX];
     struct destination destination = {.path = pattern ? path : NULL, .fd = -1};
     int result = 0;
 
-    if (pattern) {
-        nodelist_first(node, sizeof node);
-        if (spank_apapi_name(pattern, &naming, path, sizeof path, &local.failure)) {
-            destination_fall_back(&destination);
-        }
+    if (pattern && destination_name(pattern, path)) {
+        destination_fall_back(&destination);
     }
     while (result == 0 && message_is(&local_message, APAPI_WORD_TABLE)) {
         result = destination_write(&destination, message_text(&local_message));

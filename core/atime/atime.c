@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "apapi/events.h"
@@ -220,15 +219,6 @@ static int output_open(const char *path, struct apapi_error *err)
     return fd < 0 ? apapi_fail(err, errno, "cannot write %.160s: %s", path, strerror(errno)) : fd;
 }
 
-/* Two writers would overwrite each other. */
-static bool is_same_file(int fd, int other)
-{
-    struct stat one, two;
-
-    return fstat(fd, &one) == 0 && fstat(other, &two) == 0 && S_ISREG(one.st_mode) &&
-           one.st_dev == two.st_dev && one.st_ino == two.st_ino;
-}
-
 static int open_files(struct atime *atime, struct apapi_error *err)
 {
     const char *output = atime->options->output;
@@ -246,7 +236,7 @@ static int open_files(struct atime *atime, struct apapi_error *err)
     if (fd < 0) {
         return -1;
     }
-    if (output && is_same_file(atime->output, fd)) {
+    if (output && files_clash(output, atime->options->trace)) {
         close(fd);
         return apapi_fail(err, EINVAL, "-o and --trace are the same file: %.160s", output);
     }

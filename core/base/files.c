@@ -28,6 +28,16 @@ int file_fail(const char *path, struct apapi_error *err)
     return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
 }
 
+bool files_clash(const char *path, const char *other)
+{
+    struct stat one, two;
+
+    if (stat(path, &one) || stat(other, &two)) {
+        return strcmp(path, other) == 0;
+    }
+    return S_ISREG(one.st_mode) && one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+}
+
 void folder_close(int fd)
 {
     int saved_errno = errno;

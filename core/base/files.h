@@ -51,6 +51,12 @@ typedef void (*folder_visit_f)(int folder, const char *name, unsigned char type,
  */
 bool folder_each(int above, const char *path, folder_visit_f visit, void *context);
 
+/**
+ * Check whether two writers of these paths would overwrite each other: both mean one regular file,
+ * or will, as they are equal and there is no such file yet.
+ */
+bool files_clash(const char *path, const char *other);
+
 /** close(2) that preserves errno and ignores negative values. */
 void folder_close(int fd);
 

@@ -332,8 +332,14 @@ bool userfiles_report(struct userfiles *files, const struct step *step, const ch
     char path[PATH_MAX];
 
     if (*step->output == '\0' || files->report.fd < 0 ||
-        userfiles_path(files, step, step->output, path) ||
-        writer_open(&files->report, path, trouble_of(files))) {
+        userfiles_path(files, step, step->output, path)) {
+        return false;
+    }
+    if (strcmp(path, files->trace_path) == 0) {
+        apapi_fail(trouble_of(files), EEXIST, "%.160s is the file of the trace", path);
+        return false;
+    }
+    if (writer_open(&files->report, path, trouble_of(files))) {
         return false;
     }
     writer_put(&files->report, text, strlen(text), deadline_now() + PATIENCE_NS);

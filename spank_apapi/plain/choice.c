@@ -10,6 +10,7 @@
 #include "apapi/interval.h"
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "config/filename.h"
 
@@ -84,6 +85,7 @@ int choice_check(const struct spank_apapi_choice *choice, enum spank_apapi_optio
                  bool bounded, struct apapi_error *err)
 {
     const char *text = choice->options[option].text;
+    const char *output = choice_output(choice), *trace = choice_given(choice, SPANK_APAPI_TRACE);
     enum config_format format;
 
     switch (option) {
@@ -105,7 +107,12 @@ int choice_check(const struct spank_apapi_choice *choice, enum spank_apapi_optio
     case SPANK_APAPI_OVERFLOW:
         return 0;
     default:
-        return filename_check(text, err);
+        if (filename_check(text, err)) {
+            return -1;
+        }
+        return output && trace && files_clash(output, trace)
+                   ? apapi_fail(err, EINVAL, "report and trace are the same file: %.160s", trace)
+                   : 0;
     }
 }
 

@@ -80,6 +80,9 @@ has_record() { records n1 | grep -q "\"job_name\":\"$1\""; } # JOB_NAME
         [[ $(grep -c '^apapi: ' <<<"$stderr") -eq 2 && $stderr == *'apapi: step '*', here instead: '*"$file"*package* ]]
     done
     [[ ! -e /etc/apapi-test && ! -e /root/x ]]
+    tells 0 'apapi: step *, here instead: [0-9]* is the file of the trace'$'\n''apapi: step *package*' \
+        alice_sh 'srun -N1 --apapi=rapl --apapi-output=%j --apapi-trace="$PWD/%A" sleep 0.2'
+    csv_is_good "$work"/[1-9]* 9
     cluster run --user bob sh -c 'cd && umask 077 && touch of-bob'
     run --separate-stderr alice_sh "srun -N1 --apapi=rapl --apapi-output=$APAPI_CLUSTER_DIR/home/bob/of-bob true"
     [[ $status -eq 0 && $stderr == *'of-bob: Permission denied'* && ! -s $APAPI_CLUSTER_DIR/home/bob/of-bob ]]
@@ -108,6 +111,9 @@ has_record() { records n1 | grep -q "\"job_name\":\"$1\""; } # JOB_NAME
         [[ $(<"$work/out") == *"apapi: "*": "*$'\n''apapi: step '*package* ]]
     done
     [[ ! -e /etc/apapi-test && ! -e /root/x && ! -s $APAPI_CLUSTER_DIR/home/bob/of-bob ]]
+    alice_sh "sbatch_wait -N1 -o out --apapi=rapl --apapi-output=%j.batch --apapi-trace=%A --wrap 'sleep 0.2'"
+    [[ $(<"$work/out") == *'.batch is the file of the trace'*package* ]]
+    csv_is_good "$work"/[1-9]*.batch 9
     # a link that the user plants does not lend root's rights either
     alice_sh 'ln -s /etc/apapi-test planted; sbatch_wait -N1 -o out --apapi=rapl --apapi-output=planted --wrap "sleep 0.2"'
     [[ ! -e /etc/apapi-test && $(<"$work/out") == *'planted: Permission denied'* ]]

@@ -182,6 +182,9 @@ PREPARED(checks)
     check(SPANK_APAPI_FORMAT, "JSON", true, EINVAL, "table, json, csv, merged, none");
     check(SPANK_APAPI_OUTPUT, "e-%z", true, EINVAL, "'%z'");
     check(SPANK_APAPI_TRACE, "", true, EINVAL, "empty");
+    check(SPANK_APAPI_OUTPUT, "no-%j", true, 0, NULL);
+    check(SPANK_APAPI_TRACE, "no-%J", true, 0, NULL);
+    check(SPANK_APAPI_TRACE, "no-%j", true, EINVAL, "report and trace are the same file: no-%j");
     check(SPANK_APAPI_INTERVAL, "soon", true, EINVAL, "soon");
     check(SPANK_APAPI_SHARE, "off", true, 0, NULL);
     check(SPANK_APAPI_SHARE, "half", true, EINVAL, "'half' is neither on nor off");
