@@ -307,9 +307,8 @@ double sum_cut_j(double swing_w, uint64_t bin_ns, uint64_t before_ns, uint64_t a
 int timings_align(struct sum_entry *timings, size_t count, bool of_some_nodes);
 
 /**
- * Set `restarts`. Each run of a job has a batch step, or none has a record of it: then the records
- * that know their run tell the runs. The others are of the last run that had begun when they ended.
- * Sorts the timings.
+ * Set `restarts`. Batch steps and records that know their run tell the runs. The others are of the
+ * last run that had begun when they ended. Sorts the timings.
  */
 void timings_find_runs(struct sum_entry *timings, size_t count);
 

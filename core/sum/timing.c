@@ -295,8 +295,7 @@ static int compare_runs(const void *left, const void *right)
     const struct sum_entry *a = left, *b = right;
     int order = COMPARE(is_batch(b), is_batch(a));
 
-    order = order ? order : COMPARE(knows_run(b), knows_run(a));
-    return order || is_batch(a) ? order : COMPARE(a->start_ns, b->start_ns);
+    return order ? order : COMPARE(knows_run(b), knows_run(a));
 }
 
 static int compare_starts(const void *left, const void *right)
@@ -353,8 +352,11 @@ void timings_find_runs(struct sum_entry *timings, size_t count)
     if (known > 0) {
         number_batches(timings, known);
     }
-    while (known < count && !is_batch(timings) && knows_run(&timings[known])) {
+    while (known < count && knows_run(&timings[known])) {
         known++;
+    }
+    if (known > 0) {
+        qsort(timings, known, sizeof *timings, compare_starts);
     }
     for (size_t i = known; i < count; i++) {
         timings[i].restarts = run_at(timings, known, timings[i].end_ns);

@@ -61,6 +61,14 @@ merged() { # JOB [JQ FILTER]
     tells 0 '*job 6  2 nodes  2 steps  3 min 20.0 s  in 2 runs*measured 100.0 % of 2 nodes x 3 min 20.0 s*' show 6
 }
 
+@test "a job runs again, and its batch step has no record of this run yet: the records that know their run tell it" {
+    record 12 batch n1 0 100 240
+    record 12 0 n1 0 100 240 '.nodes = 2'
+    record 12 0 n1 5000 100 240 '.nodes = 2 | .restarts = 1'
+    record 12 0 n2 5000 100 240 '.nodes = 2 | .restarts = 1'
+    [[ $(cells elapsed,measured,missing,restarts -j 12) == '200|75|1|1' ]]
+}
+
 @test "a checkpoint's line beside the whole one says nothing of how a run ended" {
     record 7 batch n1 0 200 240 '.verified = true | .restarts = 0 | .exit_code = 1'
     record 7 0 n1 0 30 240 '.restarts = 0 | del(.exit_code) | .complete = false | .reason = "recovered"'
