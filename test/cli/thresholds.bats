@@ -18,10 +18,11 @@ exit 3
 END
 }
 
-# atime of a program that runs until a file of this name exists; what atime writes is in stdout, stderr and status.
+# atime of a program that runs until a file of this name exists; what atime writes is in stdout, stderr and status. A signal
+# that comes before the trap is there waits for it.
 start_counting() { # OPTION...
     counting
-    sim --package-w 100 --dram-w 20 -- "$atime" "$@" \
+    env --block-signal=USR1 "$repository/scripts/sim" --package-w 100 --dram-w 20 -- "$atime" "$@" \
         sh "$BATS_TEST_TMPDIR/counting" "$BATS_TEST_TMPDIR/count" "$BATS_TEST_TMPDIR/enough" \
         >"$BATS_TEST_TMPDIR/stdout" 2>"$BATS_TEST_TMPDIR/stderr" &
     measuring=$!
