@@ -28,6 +28,9 @@ extern int slurm_get_log_level(void) __attribute__((weak));
 /* SrunPortRange as {first, last}; NULL: none. Not declared, but exported since 22.05. */
 extern uint16_t *slurm_get_srun_port_range(void) __attribute__((weak));
 
+/* For debuggers of MPI: 0 until srun has launched a step. Exported by every srun since 22.05. */
+extern volatile int MPIR_debug_state __attribute__((weak));
+
 static struct {
     struct spank_apapi_child collector;
     int listener; /* where the nodes report; closed after the collector has it */
@@ -249,7 +252,8 @@ int spank_apapi_local_user_init(spank_t spank)
  * local.failure. */
 static int local_receive_table(void)
 {
-    uint64_t wait_ns = choice->config->stop_timeout_ns + WAIT_MORE_NS;
+    bool launched = !&MPIR_debug_state || MPIR_debug_state;
+    uint64_t wait_ns = launched ? choice->config->stop_timeout_ns + WAIT_MORE_NS : 0;
     uint64_t now_ns = deadline_now();
     const char *nodelist = nodelist_of_step(local.nodes);
 

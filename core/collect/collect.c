@@ -563,6 +563,7 @@ struct collector {
     bool whole_job; /* started by salloc: collects what other sruns forward */
     bool alone;     /* srun has ended */
     bool ending;    /* the step has ended; give up at `end_ns` */
+    bool launched;  /* on all nodes, as far as srun knows */
     uint64_t end_ns;
     enum config_format format;
     bool verbose;
@@ -735,6 +736,7 @@ static void begin_end(struct collector *collector, bool alone)
     limits_end(&collector->limits);
     collector->alone = alone;
     collector->ending = true;
+    collector->launched = alone || message_number(&message, "wait_ms") > 0;
     collector->end_ns =
         deadline_now() + (alone ? orphan_ns : message_number(&message, "wait_ms") * DEADLINE_MS);
     collect_expect(collector, nodelist ? nodelist : "");
@@ -823,9 +825,12 @@ static int send_step_report(const struct collector *collector)
 /* Without its end srun says that the report is not whole. */
 static int send_report(struct collector *collector)
 {
+    bool ran = collector->launched || apapi_merge_count(collector->merge) > 0;
+
     limits_report(&collector->limits, collector->merge);
-    apapi_merge_give_up(collector->merge, "it did not answer in time");
-    if (collector->format != CONFIG_NONE && collector->silent < collector->nodes &&
+    apapi_merge_give_up(collector->merge, collector->launched ? "it did not answer in time"
+                                                              : "the step was not launched");
+    if (collector->format != CONFIG_NONE && ran && collector->silent < collector->nodes &&
         send_step_report(collector)) {
         return -1;
     }

@@ -77,6 +77,16 @@ one_table() { # NODES
     [[ $stderr == *'n3: no record (it did not answer in time)'* ]]
 }
 
+@test "a step that no node launches has no record: srun waits for none, and blames no node" {
+    expected_errors='.'
+    plugstack stop_timeout=1h
+    make_work
+    printf '#!/bin/sh\nscancel $SLURM_JOB_ID\nuntil scontrol show job $SLURM_JOB_ID | grep CANC; do sleep 0.1; done\n' >"$work/prolog"
+    chmod 755 "$work/prolog"
+    run ! alice_sh 'salloc -Q --no-shell -N1 -J revoked; timeout 300 srun --jobid="$(squeue -h -n revoked -o %i)" --prolog=./prolog --apapi=rapl true'
+    [[ $output == *'Job credential revoked'* && $output != *apapi:* ]]
+}
+
 @test "a heterogeneous step: one table of all nodes" {
     make_work
     alice_sh "cat >het.sh <<END
