@@ -367,6 +367,43 @@ static void print_missing(const struct sync *sync)
     }
 }
 
+/* The clusters of records. */
+struct clusters {
+    const char *wanted;
+    bool found;
+    char others[256]; /* with commas between */
+};
+
+static int clusters_take_record(const struct apapi_record *record, const char *line, size_t size,
+                                void *context)
+{
+    struct clusters *clusters = context;
+    const char *name = record->id.cluster;
+    size_t used = strlen(clusters->others);
+
+    (void)line;
+    (void)size;
+    clusters->found = text_names_have(clusters->wanted, name);
+    if (*name && !clusters->found && !text_names_have(clusters->others, name) &&
+        used + strlen(name) + 2 < sizeof clusters->others) {
+        sprintf(clusters->others + used, "%s%s", used ? "," : "", name);
+    }
+    return clusters->found; /* then the others do not matter */
+}
+
+/* @return 0; -1: there are records, and none is of the cluster that was asked for. */
+static int check_cluster(const struct query *query, struct apapi_error *err)
+{
+    struct clusters clusters = {.wanted = query->wanted.cluster};
+    const struct apapi_scan_sink sink = {.record = clusters_take_record, .context = &clusters};
+
+    scan_folder(query->dir, &(struct apapi_scan_filter){0}, &sink, NULL);
+    return clusters.found || !*clusters.others
+               ? 0
+               : apapi_fail(err, ENOENT, "no record is of cluster '%.60s', but of %.100s",
+                            clusters.wanted, clusters.others);
+}
+
 /* --- state ---------------------------------------------------------------------------------- */
 
 /* Take the jobs that waited for this run. Jobs are given up after STATE_REACH_NS. */
@@ -456,6 +493,9 @@ static int sync_run(struct sync *sync, struct apapi_error *err)
                      ? -1
                      : 0;
 
+    if (result == 0 && sync->query.wanted.cluster && sync->found.count == 0 && !sync->state.files) {
+        result = check_cluster(&sync->query, err);
+    }
     if (result == 0) {
         print_missing(sync);
         result = bring_in(sync, err);

@@ -286,6 +286,8 @@ forge() { # JOB JQ-EXPRESSION
     tells 0 'usage: apapi sync*' apapi help sync
     complains 2 'apapi sync: *' apapi sync -S soon
     complains 0 "apapi sync: job 999999: no record of it in $APAPI_ACCT_DIR" sync_all -j 999999
+    complains 1 "apapi sync: no record is of cluster 'typo', but of $(records n1 | jq -r .cluster | sort -u)" sync_all -M typo
+    complains 0 '' sync_all -M "$(records n1 | jq -r .cluster | sort -u)" -S "$(date -u +%FT%T)"
     complains 1 'apapi sync: /nowhere: No such file or directory' apapi sync --acct-dir /nowhere
     echo "libexec_dir = /nowhere" >"$APAPI_CLUSTER_DIR/etc/other.conf"
     complains 1 'apapi sync: /nowhere/apapi-sync: No such file or directory; it is built where*' \
