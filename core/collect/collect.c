@@ -446,7 +446,9 @@ static void limits_look(struct step_limits *limits)
     limits_look_at_nodes(limits, now_ns);
     limits_count_nodes(limits, now_ns);
     sum_j = limit_sum_total_j(&limits->sum, now_ns);
-    count = limit_list_look(&limits->crossings.limits, LIMIT_STEP, sum_j, now_ns, crossed);
+    count =
+        limit_list_look(&limits->crossings.limits, LIMIT_STEP,
+                        (struct limit_value){sum_j, now_ns, limits->sum.begun_ns, false}, crossed);
     for (size_t i = 0; i < count; i++) {
         limits_cross(limits, crossed[i], sum_j);
     }

@@ -216,6 +216,7 @@ int limit_sum_report(struct limit_sum *sum, const char *name, const char *step_n
     }
     if (!step->ended && !step_knows(step, report)) {
         news = step_take(step, report, now_ns);
+        sum->begun_ns = sum->begun_ns ? sum->begun_ns : news.from_ns;
         node_hand_over(node, leader, now_ns);
         if (node_leader(node) == step) {
             node_add(node, &news, now_ns);
@@ -298,11 +299,12 @@ static double reached_j(const struct limit *limit)
     return limit->condition == APAPI_OVERFLOW_EVERY ? limit->state.crossing.value : limit->amount;
 }
 
-size_t limit_list_look(struct limit_list *list, enum limit_scope scope, double sum_j,
-                       uint64_t now_ns, struct limit *crossed[LIMITS_ROOM])
+size_t limit_list_look(struct limit_list *list, enum limit_scope scope, struct limit_value sum,
+                       struct limit *crossed[LIMITS_ROOM])
 {
     size_t count = 0;
 
+    sum.from_ns = sum.from_ns > list->watch.last_ns ? sum.from_ns : 0;
     for (size_t i = 0; i < list->count; i++) {
         struct limit *limit = &list->limits[i];
 
@@ -313,8 +315,8 @@ size_t limit_list_look(struct limit_list *list, enum limit_scope scope, double s
         }
     }
     /* no report has come since: the sum rises evenly between two reports, not in a moment */
-    if ((list->watch.known && sum_j <= list->watch.last && sum_j < list->watch.least) ||
-        !limit_look(&list->watch, &(struct limit_value){.value = sum_j, .time_ns = now_ns})) {
+    if ((list->watch.known && sum.value <= list->watch.last && sum.value < list->watch.least) ||
+        !limit_look(&list->watch, &sum)) {
         return 0;
     }
     for (size_t i = 0; i < list->count; i++) {

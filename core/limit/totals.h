@@ -44,7 +44,8 @@ struct limit_sum {
     size_t most;        /* nodes; of further ones nothing is added; 0: any number */
     struct limit_node *nodes;
     size_t count, room;
-    size_t ended; /* nodes on which a step has ended */
+    size_t ended;      /* nodes on which a step has ended */
+    uint64_t begun_ns; /* the first run that was reported; 0: none was */
 };
 
 /**
@@ -98,13 +99,14 @@ void limit_sum_clear(struct limit_sum *sum);
 
 /**
  * Look at the limits of one scope, which the sum may have crossed. It is taken as rising evenly
- * between two looks. Each total is crossed once, however the sum moves. A budget that is reached
- * together with its warning is without it.
+ * between two looks, but not before the first run. Each total is crossed once, however the sum
+ * moves. A budget that is reached together with its warning is without it.
+ * @param sum      `from_ns`: when the first run began; 0: not known
  * @param crossed  result: those that were, lowest amount first; `state` says when, `count` how
  * often
  * @return their number
  */
-size_t limit_list_look(struct limit_list *list, enum limit_scope scope, double sum_j,
-                       uint64_t now_ns, struct limit *crossed[LIMITS_ROOM]);
+size_t limit_list_look(struct limit_list *list, enum limit_scope scope, struct limit_value sum,
+                       struct limit *crossed[LIMITS_ROOM]);
 
 #endif

@@ -143,7 +143,7 @@ static void watch(const char *scope, double limit_j)
     list = (struct limit_list){.count = 0};
     snprintf(text, sizeof text, "%s total >= %.17g J", scope, limit_j);
     assert_int_equal(limit_list_add(&list, text, NULL), 0);
-    limit_list_look(&list, list.limits[0].scope, 0, 1, crossed);
+    limit_list_look(&list, list.limits[0].scope, (struct limit_value){.time_ns = 1}, crossed);
     qsort(all_sent, sent_count, sizeof *all_sent, by_time);
     for (const struct sent *sent = all_sent; sent < all_sent + sent_count; sent++) {
         uint64_t now_ns = sent->at_ns + 1;
@@ -154,7 +154,8 @@ static void watch(const char *scope, double limit_j)
             limit_sum_end_step(&sum, sent->step, now_ns);
         }
         total_j = limit_sum_total_j(&sum, now_ns);
-        if (limit_list_look(&list, list.limits[0].scope, total_j, now_ns, crossed)) {
+        if (limit_list_look(&list, list.limits[0].scope,
+                            (struct limit_value){total_j, now_ns, sum.begun_ns, false}, crossed)) {
             fired.count++;
             fired.time_s = (double)crossed[0]->state.crossing.time_ns / S;
             fired.value_j = total_j;
