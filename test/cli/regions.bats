@@ -16,7 +16,7 @@ regions() { "$apapi" regions "$@"; }
         [[ $output != *$'\e'* && $output == *SUM* ]]
     done
     run -0 regions -f csv --acct-dir "$acct" 17
-    [[ ${lines[1]} == ",'=SUM(1),"* && ${lines[2]} == ',"x,""y""",'* ]]
+    [[ ${lines[1]} == ",'=SUM(1),,"* && ${lines[2]} == ',"x,""y""",,'* ]]
     python3 -c 'import csv, sys; rows = list(csv.DictReader(sys.stdin)); assert rows[0]["package_j"] == "3" and all(None not in row for row in rows)' <<<"$output"
 }
 
@@ -47,9 +47,10 @@ END
     record 17 0 n2 0 10 100 "$(with_regions 300)"
     record 17 0 n2 0 10 100 "$(with_regions 300)"
     run -0 regions --acct-dir "$acct" -f csv 17
-    [[ ${lines[0]} == step,region,count,programs,* && ${lines[1]} == ,a/b,20,4,8,measured,16,2,1000,2,0.625,62.5,2000,* && ${#lines[@]} == 4 ]]
+    [[ ${lines[0]} == step,region,kind,count,programs,* && ${lines[1]} == ,a/b,,20,4,8,measured,16,2,1000,2,0.625,62.5,2000,* && ${#lines[@]} == 4 ]]
+    grep ',idle,.*estimated' <<<"$output"
     run -0 regions --acct-dir "$acct" -f csv -N n2 17
-    [[ ${lines[1]} == ,a/b,10,2,4,measured,8,2,300,1,0.5,37.5,600,* && ${#lines[@]} == 4 ]]
+    [[ ${lines[1]} == ,a/b,,10,2,4,measured,8,2,300,1,0.5,37.5,600,* && ${#lines[@]} == 4 ]]
 }
 
 @test "energy that one node does not know is not known" {

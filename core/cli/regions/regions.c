@@ -96,12 +96,13 @@ static int collect_rows(struct options *options)
 
 /* --- columns ---------------------------------------------------------------------------------- */
 
-enum { REGION = 1, FIXED = 15, COLUMNS = FIXED + APAPI_DOMAINS - 1 };
+enum { FIXED = 16, COLUMNS = FIXED + APAPI_DOMAINS - 1 };
 
 /* A key is that of CSV and JSON; those of the domains are of CSV alone. */
 static const struct table_column columns[COLUMNS] = {
     {.title = "step", .key = "step"},
-    [REGION] = {.title = "region", .key = "region", .least = 16},
+    {.title = "region", .key = "region", .least = 16},
+    {.key = "kind"},
     {.title = "count", .key = "count", .form = TABLE_COUNT},
     {.title = "programs", .key = "programs", .form = TABLE_COUNT},
     {.title = "threads", .key = "threads", .form = TABLE_COUNT},
@@ -137,6 +138,7 @@ static void fill_cells(const struct region_row *row, struct table_cell cells[COL
     const struct table_cell fixed[FIXED] = {
         CELL_TEXT(row->step->name),
         CELL_TEXT(table_region_label(region)),
+        CELL_TEXT(region->kind == APAPI_REGION_NAMED ? "" : apapi_region_kind_name(region->kind)),
         CELL_OR_BLANK(region->count > 0 ? (double)region->count : (double)NAN),
         {.value = programs, .text = programs > 0 ? NULL : ""},
         {.value = threads, .text = threads > 0 ? NULL : ""},
@@ -211,11 +213,7 @@ static void put_json_row(struct json_writer *json, const struct region_row *row)
 
     fill_cells(row, cells);
     json_begin_object(json, NULL);
-    table_write_cells(json, columns, REGION + 1, cells);
-    if (row->region->kind != APAPI_REGION_NAMED) {
-        json_put_text(json, "kind", apapi_region_kind_name(row->region->kind));
-    }
-    table_write_cells(json, columns + REGION + 1, FIXED - REGION - 1, cells + REGION + 1);
+    table_write_cells(json, columns, FIXED, cells);
     fields_write(json, domain_fields, row->region);
     json_end(json);
 }
