@@ -222,11 +222,6 @@ static bool is_asked(void)
     return apapi.role == ROLE_SLURMD || apapi.role == ROLE_STEP;
 }
 
-static bool apapi_read(struct node_energy *energy)
-{
-    return node_page_read(&apapi.page, deadline_now(), energy);
-}
-
 static void apapi_complain(const char *text, void *context)
 {
     (void)context;
@@ -245,8 +240,9 @@ static void apapi_prepare(void)
     apapi.ready = true;
     settings_read(&apapi.settings, apapi.role == ROLE_SLURMD ? &sink : NULL);
     node_page_init(&apapi.page, apapi.settings.config.live_dir, apapi.settings.node);
-    if (apapi.role == ROLE_STEP && apapi_read(&energy)) {
-        tally_add(&apapi.tally, energy.energy_j);
+    apapi.tally.begin_ns = deadline_now();
+    if (apapi.role == ROLE_STEP && node_page_read(&apapi.page, apapi.tally.begin_ns, &energy)) {
+        tally_add(&apapi.tally, &energy);
     }
 }
 
@@ -275,7 +271,7 @@ static void tell_node(acct_gather_energy_t *told)
 {
     struct node_energy energy;
 
-    if (!apapi_read(&energy)) {
+    if (!node_page_read(&apapi.page, deadline_now(), &energy)) {
         told->current_watts = NO_VAL;
         return;
     }
@@ -292,19 +288,20 @@ static void tell_node(acct_gather_energy_t *told)
  */
 static void tell_step(acct_gather_energy_t *told)
 {
+    uint64_t now_ns = deadline_now();
     struct node_energy energy;
 
-    if (apapi_read(&energy)) {
-        tally_add(&apapi.tally, energy.energy_j);
+    if (node_page_read(&apapi.page, now_ns, &energy)) {
+        tally_add(&apapi.tally, &energy);
         tell_power(told, &energy);
-    }
-    if (!apapi.tally.begun) {
-        told->consumed_energy = NO_VAL64;
+    } else {
         told->current_watts = NO_VAL;
+    }
+    if (!tally_sum(&apapi.tally, now_ns, &told->consumed_energy)) {
+        told->consumed_energy = NO_VAL64;
         return;
     }
-    told->consumed_energy = tally_sum(&apapi.tally);
-    told->base_consumed_energy = (uint64_t)apapi.tally.begin_j;
+    told->base_consumed_energy = (uint64_t)apapi.tally.first_j;
     told->previous_consumed_energy = (uint64_t)apapi.tally.latest_j;
 }
 

@@ -13,8 +13,9 @@
 /* Options of slurmd that take no value: "N" behind others may be a part of their value. */
 #define SWITCHES "bcCDGhMsvVxZ"
 
-#define PATIENCE 5 /* intervals without a reading: nobody writes the page */
-#define AHEAD 2    /* intervals for which the latest power is taken to go on */
+#define PATIENCE 5       /* intervals without a reading: nobody writes the page */
+#define AHEAD 2          /* intervals for which the latest power is taken to go on */
+#define UNKNOWN_PART 100 /* of a step's time, for which its energy may be unknown */
 
 /* --- settings --- */
 
@@ -149,7 +150,9 @@ static void node_page_tell(const struct node_page *page, const struct apapi_live
     uint64_t begin_ns = page->page->head.start_ns;
     double rate = isfinite(slot->rate) ? slot->rate : 0;
 
-    energy->energy_j = slot->total + rate * (double)(since_ns < most_ns ? since_ns : most_ns) / 1e9;
+    since_ns = since_ns < most_ns ? since_ns : most_ns;
+    energy->energy_j = slot->total + rate * (double)since_ns / 1e9;
+    energy->known_ns = slot->time_ns < now_ns ? slot->time_ns + since_ns : now_ns;
     energy->power_w = node_page_is_old(slot, now_ns) ? NAN : slot->rate;
     energy->mean_w =
         slot->time_ns > begin_ns ? slot->total / ((double)(slot->time_ns - begin_ns) / 1e9) : NAN;
@@ -176,16 +179,28 @@ void node_page_close(struct node_page *page)
     page->page = NULL;
 }
 
-void tally_add(struct tally *tally, double energy_j)
+void tally_add(struct tally *tally, const struct node_energy *energy)
 {
-    if (!tally->begun) {
-        *tally = (struct tally){.begun = true, .begin_j = energy_j, .latest_j = energy_j};
-    } else if (energy_j > tally->latest_j) {
-        tally->latest_j = energy_j;
+    if (energy->known_ns < tally->begin_ns) {
+        return;
+    }
+    if (tally->first_ns == 0) {
+        tally->first_ns = energy->known_ns;
+        tally->first_j = tally->latest_j = energy->energy_j;
+    }
+    tally->known_ns = energy->known_ns;
+    if (energy->energy_j > tally->latest_j) {
+        tally->latest_j = energy->energy_j;
     }
 }
 
-uint64_t tally_sum(const struct tally *tally)
+bool tally_sum(const struct tally *tally, uint64_t now_ns, uint64_t *energy_j)
 {
-    return (uint64_t)(tally->latest_j - tally->begin_j + 0.5); /* to the nearest joule */
+    uint64_t unknown_ns = tally->first_ns - tally->begin_ns + now_ns - tally->known_ns;
+
+    if (tally->first_ns == 0 || unknown_ns > (now_ns - tally->begin_ns) / UNKNOWN_PART) {
+        return false;
+    }
+    *energy_j = (uint64_t)(tally->latest_j - tally->first_j + 0.5); /* to the nearest joule */
+    return true;
 }

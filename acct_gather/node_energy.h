@@ -39,12 +39,13 @@ struct node_page {
     char path[512];
 };
 
-/** Energy and power of the node. */
+/** Energy and power of the node. Times are CLOCK_MONOTONIC [ns]. */
 struct node_energy {
-    double energy_j;  /* since the first node sampler of this boot [J] */
-    double power_w;   /* now [W]; NaN: nobody reads the meters */
-    double mean_w;    /* since then [W] */
-    uint64_t read_ns; /* when the meters were read, CLOCK_MONOTONIC [ns] */
+    double energy_j;   /* from the first node sampler of this boot to `known_ns` [J] */
+    double power_w;    /* now [W]; NaN: the meters are not read any more */
+    double mean_w;     /* since then [W] */
+    uint64_t read_ns;  /* when the meters were read */
+    uint64_t known_ns; /* now, or when the latest power was no longer taken to go on */
 };
 
 /** Say where the page is. */
@@ -60,17 +61,24 @@ bool node_page_read(struct node_page *page, uint64_t now_ns, struct node_energy 
 
 void node_page_close(struct node_page *page);
 
-/* The energy of a step. Pure arithmetic. */
+/* The energy of a step. Pure arithmetic. Times are CLOCK_MONOTONIC [ns]. */
 struct tally {
-    bool begun;
-    double begin_j;  /* of the node, when the step began [J] */
-    double latest_j; /* the greatest that was seen since [J] */
+    uint64_t begin_ns; /* of the step */
+    uint64_t first_ns; /* since when the energy is known; 0: it never was */
+    uint64_t known_ns; /* until when */
+    double first_j;    /* of the node, at `first_ns` [J] */
+    double latest_j;   /* the greatest that was seen since [J] */
 };
 
-/** The node's energy at this moment. */
-void tally_add(struct tally *tally, double energy_j);
+/** Add what is known of the node's energy. That of a time before the step is not the step's. */
+void tally_add(struct tally *tally, const struct node_energy *energy);
 
-/** @return whole joules so far, never taken back */
-uint64_t tally_sum(const struct tally *tally);
+/**
+ * Get the energy so far.
+ * @param now_ns    the moment
+ * @param energy_j  result: whole joules, never taken back. Changed on success only
+ * @return whether it is known, but for a hundredth of the step's time
+ */
+bool tally_sum(const struct tally *tally, uint64_t now_ns, uint64_t *energy_j);
 
 #endif

@@ -10,36 +10,24 @@ setup_file() {
     simulate_time
     make_prefix
     # 2 W: 100 s of the meters' time are 200 J
-    start_cluster --dbd --extra "$(energy_lines)" --sim "--packages 1 --package-w 2 --dram-w none"
+    start_cluster --dbd --extra "$(energy_lines)" --sim "--packages 1 --package-w 2 --dram-w none --spec $energy/spec"
     [[ -z ${APAPI_SKIP_ALL:-} ]] || return 0
-    eventually is_known n1
-    eventually is_known n2
+    eventually node_has n1 'e >= 0'
+    eventually node_has n2 'e >= 0'
     cluster run sacctmgr -i add account physics
     cluster run sacctmgr -i add user alice account=physics
 }
 
-# A node's energy is known from its second reading that finds a meter moved. It stays known.
-is_known() { # NODE
-    let_pass 1
-    node_has "$1" 'e >= 0'
-}
-
-# Let the meters move by 2 mJ, and wait until both nodes have counted more than before.
-move() {
-    local n1_j n2_j
-    n1_j=$(node_energy n1)
-    n2_j=$(node_energy n2)
-    let_pass 1
-    eventually node_has n1 "e > $n1_j"
-    eventually node_has n2 "e > $n2_j"
-}
+has_read() { (($(node_readings "$1") >= $2)); } # NODE COUNT
 
 # From here on both nodes' figures have all that the meters have counted, and a power of nearly 0 W, so that what a step is
-# told is final: the second reading is one that began after all before, between it and the third one there are 4 mJ at most.
+# told is final: of three more readings, the second one began after all before.
 settle() {
-    move
-    move
-    move
+    local n1 n2
+    n1=$(node_readings n1)
+    n2=$(node_readings n2)
+    eventually has_read n1 $((n1 + 3))
+    eventually has_read n2 $((n2 + 3))
 }
 
 sum_of_step() { # PROGRAM STEP: what sacct or sstat says [J]
@@ -88,6 +76,26 @@ draw_400_j() {
 # time at which it became eligible: sreport and sacct -S do not count it.
 has_begun_in_ledger() { # JOB
     [[ $(cluster run sacct -n -P -X -j "$1" -o Eligible) == 20* ]]
+}
+
+# The meters go on while the node sampler hangs: none of that time is the step's, and the rest is not all of it.
+@test "a step that begins while the meters are not read has no energy, the next one has its own" {
+    local held
+    settle
+    cluster on n1 pkill -STOP -x apapi-sampler
+    let_pass 50000
+    sleep 3 # for two seconds the latest power goes on
+    begin_held_step '' -N1 -w n1
+    eventually runs_on n1 sh
+    held=$(cluster run squeue -h -u alice -o %i)
+    cluster on n1 pkill -CONT -x apapi-sampler
+    settle
+    end_held_step
+    [[ $status -eq 0 ]]
+    is_unknown() { [[ $(cluster run sacct -n -P -j "$held.0" -o State,ConsumedEnergyRaw) == 'COMPLETED|' ]]; }
+    eventually is_unknown
+    run -0 as_alice srun -w n1 sh -c 'echo $SLURM_JOB_ID'
+    eventually told sacct "$output.0" 0 1
 }
 
 @test "sreport adds them up by user" {

@@ -41,10 +41,12 @@ energy_lines() {
         JobAcctGatherFrequency=task=300
 }
 
-# Simulated meters whose time is in a file: they stand still, but for what the test lets pass.
+# Simulated meters whose time is in a file: but for what the test lets pass, they go on ten thousand times too slowly, and
+# each reading finds that they have moved.
 simulate_time() {
     export sim_time=$energy/time
     echo 0 >"$sim_time"
+    echo 'powercap/intel-rapl:0/energy_uj update 0' >"$energy/spec"
     printf '%s\n' '#!/bin/sh' "APAPI_SIMHW_TIME=$sim_time exec '$repository/build/release/test/sim/apapi-simhw' \"\$@\"" \
         >"$energy/simhw"
     chmod 755 "$energy/simhw"
@@ -56,12 +58,13 @@ let_pass() { # MS
     mv "$sim_time.new" "$sim_time"
 }
 
-# A figure of the node's page: what slurmd tells Slurm of it [J], [W].
-node_figure() { # NODE OFFSET
-    cluster on "$1" od -An -t f8 -j "$2" -N 8 "/run/apapi/$1/node" 2>/dev/null | tr -d ' '
+# A figure of the node's page: what slurmd tells Slurm of it [J], [W], and after how many readings.
+node_figure() { # NODE OFFSET [TYPE OF od]
+    cluster on "$1" od -An -t "${3:-f8}" -j "$2" -N 8 "/run/apapi/$1/node" 2>/dev/null | tr -d ' '
 }
 node_energy() { node_figure "$1" 1040; }
 node_power() { node_figure "$1" 1048; }
+node_readings() { node_figure "$1" 1056 u8; }
 
 # The condition of awk, with e for the node's energy and p for its power.
 node_has() { # NODE CONDITION

@@ -110,7 +110,7 @@ bool sim_meter_dead(const struct sim_tree *tree, size_t node, uint64_t opened_ns
 
 _Noreturn void sim_die(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Nanoseconds since second 0, or the value in the file $APAPI_SIMHW_TIME. */
+/* Nanoseconds since second 0; or a ten-thousandth of them, and what $APAPI_SIMHW_TIME says. */
 uint64_t sim_time_ns(void);
 
 /* This is second 0. */
