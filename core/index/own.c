@@ -99,7 +99,6 @@ struct own_index {
     struct apapi_event_result gpus[64];      /* ... with the GPUs, as bits in `gpus_named` */
     size_t gpu_count;
     uint64_t gpus_named;
-    struct sum_store sums; /* to find out about curves */
     struct filter filter;
     bool brief;              /* records are taken without curves */
     uint64_t curves;         /* of the wanted records so far [bytes] */
@@ -231,14 +230,8 @@ static void pass_record(struct own_index *index, struct apapi_record *record)
 /* @param record  NULL: the line is odd */
 static void write_line(struct own_index *index, struct own_line line, struct apapi_record *record)
 {
-    struct sum_store *sums = &index->sums;
-
     line.odd = !record;
-    if (record) {
-        sums->piece_count = sums->domain_count = sums->curve_count = 0;
-        index->packed.failed = index->packed.failed || sum_add(sums, record, NULL);
-        line.curves = (uint32_t)(sums->curve_count * sizeof *sums->curves);
-    }
+    line.curves = record ? (uint32_t)sum_curves_size(record) : 0;
     pass(&index->packed, &line, sizeof line);
     if (record) {
         pass_record(index, record);
@@ -401,7 +394,6 @@ void own_index_close(struct own_index *index)
     if (index) {
         own_disconnect(index, index->damaged);
         filter_free(&index->filter);
-        sum_free(&index->sums);
         free(index->packed.bytes);
         free(index->text);
         free(index->folder);

@@ -167,13 +167,16 @@ static inline bool window_is_longer(uint64_t window_ns, double time_ns)
 /** A number by which lines differ. */
 static inline uint64_t record_digest(const char *line, size_t size)
 {
-    uint64_t sum = size, word;
+    uint64_t sum = size, word = 0;
 
-    for (; size > 0; size -= size < sizeof word ? size : sizeof word) {
-        word = 0;
-        memcpy(&word, line, size < sizeof word ? size : sizeof word);
+    for (; size >= sizeof word; size -= sizeof word, line += sizeof word) {
+        memcpy(&word, line, sizeof word);
         sum = (sum << 5 | sum >> 59) ^ word;
-        line += sizeof word;
+    }
+    if (size > 0) {
+        word = 0;
+        memcpy(&word, line, size);
+        sum = (sum << 5 | sum >> 59) ^ word;
     }
     return sum;
 }

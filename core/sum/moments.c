@@ -28,21 +28,48 @@ struct curve_head {
 };
 #define HEAD_FLOATS (sizeof(struct curve_head) / sizeof(float))
 
+/* @return its place with its head; 0: it has no energy */
+static size_t curve_floats(const struct apapi_timeline *timeline, double whole_j, bool *whole)
+{
+    *whole = true;
+    for (size_t i = 0; i < timeline->count && *whole; i++) {
+        *whole = timeline->covered_pct[i] == 100;
+    }
+    return whole_j > 0 ? HEAD_FLOATS + timeline->count * (*whole ? 1 : 2) : 0;
+}
+
+size_t sum_curves_size(const struct apapi_record *record)
+{
+    size_t floats = 0;
+    bool whole;
+
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        const struct apapi_domain_result *domain = &record->measurement.domains[d];
+
+        if (domain->measured && !isnan(domain->energy_j)) {
+            floats +=
+                curve_floats(&domain->timeline, apapi_timeline_energy_j(&domain->timeline), &whole);
+        }
+    }
+    return floats * sizeof(float);
+}
+
 uint32_t sum_put_curve(struct sum_store *store, const struct apapi_timeline *timeline,
                        double energy_j, bool *failed)
 {
     double whole_j = store->curveless ? 0 : apapi_timeline_energy_j(timeline);
-    struct curve_head head = {timeline->bin_ns, timeline->length_ns, energy_j / whole_j,
-                              (uint32_t)timeline->count, true};
+    struct curve_head head = {.bin_ns = timeline->bin_ns,
+                              .length_ns = timeline->length_ns,
+                              .scale = energy_j / whole_j,
+                              .count = (uint32_t)timeline->count};
     size_t at = store->curve_count, floats;
+    bool whole;
 
-    if (!(whole_j > 0)) {
+    floats = curve_floats(timeline, whole_j, &whole);
+    if (floats == 0) {
         return SUM_NO_CURVE;
     }
-    for (size_t i = 0; i < timeline->count; i++) {
-        head.whole = head.whole && timeline->covered_pct[i] == 100;
-    }
-    floats = HEAD_FLOATS + timeline->count * (head.whole ? 1 : 2);
+    head.whole = whole;
     if (at + floats >= SUM_NO_CURVE ||
         (store->curve_max && (at + floats) * sizeof(float) > store->curve_max)) {
         free(store->curves);
@@ -57,7 +84,7 @@ uint32_t sum_put_curve(struct sum_store *store, const struct apapi_timeline *tim
     }
     memcpy(store->curves + at, &head, sizeof head);
     memcpy(store->curves + at + HEAD_FLOATS, timeline->energy_j, head.count * sizeof(float));
-    if (!head.whole) {
+    if (!whole) {
         memcpy(store->curves + at + HEAD_FLOATS + head.count, timeline->covered_pct,
                head.count * sizeof(float));
     }

@@ -277,6 +277,9 @@ uint32_t sum_domains_of(const struct sum_store *store, const struct sum_piece *p
 uint32_t sum_put_curve(struct sum_store *store, const struct apapi_timeline *timeline,
                        double energy_j, bool *failed);
 
+/** @return what a sum that has room keeps of a record's curves [bytes] */
+size_t sum_curves_size(const struct apapi_record *record);
+
 /**
  * A record that is cut within a bin, or that has none, is taken to have its mean power on both
  * sides of the cut. It may have had any of its powers on the shorter one.
