@@ -24,6 +24,8 @@ load report_common
     [[ $(cells nodes,energy,energypernode,measured,missing -j 41 -N n1) == '1|20000|20000|100|0' ]]
     [[ $(cells nodes,energypernode,measured,missing -j 41 -N n1 --by step) == '1|20000|100|0' ]]
     [[ $(cells nodes,missing,missing_nodes -j 41 -N n3) == '' ]]
+    record 42 0 n3 200 100 0 # 0 J over a known time is 0 W
+    [[ $(cells power -j 42) == 0 && $(cells power -j 41,42 --by user) == 200 ]]
     run -0 "$apapi" show --acct-dir "$acct" 41 -N n1
     [[ $output == *'measured 100.0 % of 1 node'* && $output != *'no record of'* ]]
 }

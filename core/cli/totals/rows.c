@@ -267,7 +267,10 @@ static void rows_add_total(struct row_sum *sum)
     sum->measured_s += (double)job->covered_ns / NS_PER_S;
     sum->node_count += (double)job->job_nodes;
     sum->window_ns = job->window_ns > sum->window_ns ? job->window_ns : sum->window_ns;
-    sum->busy_s += job->mean_w > 0 ? job->energy_j / job->mean_w : 0;
+    if (job->mean_w >= 0) { /* known */
+        sum->busy_s +=
+            job->mean_w > 0 ? job->energy_j / job->mean_w : (double)job->busy_ns / NS_PER_S;
+    }
     row->start_ns =
         row->jobs == 0 || job->start_unix_ns < row->start_ns ? job->start_unix_ns : row->start_ns;
     row->end_ns = row->jobs == 0 || job->end_unix_ns > row->end_ns ? job->end_unix_ns : row->end_ns;
