@@ -165,7 +165,7 @@ static int options_parse(int argc, char **argv, struct options *options)
     int status;
 
     snprintf(components_help, sizeof components_help,
-             "what to measure, for example rapl:nvml\n"
+             "what to measure, for example rapl:nvml, or all\n"
              "(default: $APAPI_CMPLIST, else %s)",
              apapi_components_default());
     *options = (struct options){.intervals = {.default_ns = APAPI_INTERVAL_DEFAULT_NS}, .runs = 1};
