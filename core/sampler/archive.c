@@ -96,8 +96,13 @@ static enum spool_fate write_spooled(const char *name, const char *line, void *c
     struct recovery *recovery = context;
     struct apapi_record record;
     struct apapi_error err = {""};
-    enum spool_fate fate;
+    enum spool_fate fate = SPOOL_KEEP;
 
+    if (!line) {
+        apapi_fail(&err, errno, "%s", strerror(errno));
+        recovery_note(recovery, name, fate, &err);
+        return fate;
+    }
     if (recovery->count == RECOVER_MAX || atomic_load(recovery->enough)) {
         return SPOOL_END;
     }

@@ -122,18 +122,19 @@ static bool ends_with(const char *text, const char *end)
     return length > end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-/* @return the locked file; -1: it is in use, was replaced or removed, or cannot be read. */
+/* @return the locked file; -1, EWOULDBLOCK: it is in use; ENOENT: it was replaced or removed. */
 static int open_locked(int folder, const char *path, struct stat *status)
 {
     /* NFS locks need write access */
     int file = folder_open_file(folder, path, O_RDWR, status, NULL);
+    bool locked = file >= 0 && flock(file, LOCK_EX | LOCK_NB) == 0;
 
-    if (file >= 0 &&
-        (flock(file, LOCK_EX | LOCK_NB) || !folder_has(folder, folder_last_part(path), file))) {
-        folder_close(file);
-        return -1;
+    if (locked && folder_has(folder, folder_last_part(path), file)) {
+        return file;
     }
-    return file;
+    errno = locked ? ENOENT : errno;
+    folder_close(file);
+    return -1;
 }
 
 /* @return the file's only line without its newline, free it with free(); "": none; NULL: ENOMEM. */
@@ -192,8 +193,14 @@ static void spool_visit(int folder, const char *name, unsigned char type, void *
         unlinkat(folder, name, 0);
     }
     if (walk->ended || !ends_with(name, SUFFIX) || strlen(name) >= SPOOL_NAME_SIZE ||
-        snprintf(path, sizeof path, "%s/%s/%s", walk->dir, walk->node, name) >= (int)sizeof path ||
-        (file = open_locked(folder, path, &status)) < 0) {
+        snprintf(path, sizeof path, "%s/%s/%s", walk->dir, walk->node, name) >= (int)sizeof path) {
+        return;
+    }
+    file = open_locked(folder, path, &status);
+    if (file < 0) {
+        if (errno != EWOULDBLOCK && errno != ENOENT) {
+            spool_take(walk, folder, name, NULL);
+        }
         return;
     }
     line = status.st_size > 0 ? spool_read_line(file, status.st_size) : NULL;

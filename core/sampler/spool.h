@@ -48,7 +48,7 @@ enum spool_fate {
     SPOOL_BAD      /* not a record: its file gets the name <name>.bad */
 };
 
-/** Gets a line of a process that has ended, and the name of its file. */
+/** Gets a line of a process that has ended, NULL: errno says why not, and the name of its file. */
 typedef enum spool_fate (*spool_take_f)(const char *name, const char *line, void *context);
 
 /** Hand over the records of a node that no living process owns. A missing spool is empty. */

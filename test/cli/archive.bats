@@ -320,10 +320,11 @@ END
     step 1 true >"$BATS_TEST_TMPDIR/record"
     leave 10 2024-01-01 1
     : >"$acct/2024-01-01"
+    mkdir "$BATS_TEST_TMPDIR/spool/n1/11.0-1.json" # cannot be opened
     host_with_log "$BATS_TEST_TMPDIR/log"
     run -0 step 2 'checkpointed 2 && checkpointed 2'
-    [[ $(grep -c '2024-01-01' "$BATS_TEST_TMPDIR/log") -eq 1 ]]
-    grep -q 'spool: records that could not be written: 1; 10.0-1.json: .*/2024-01-01: ' "$BATS_TEST_TMPDIR/log"
+    [[ $(grep -c 'spool: ' "$BATS_TEST_TMPDIR/log") -eq 1 ]]
+    grep -qE 'spool: records that could not be written: 2; (10.0-1.json: .*/2024-01-01: |11.0-1.json: Is a dir)' "$BATS_TEST_TMPDIR/log"
 }
 
 @test "an srun that cannot hear totals: that is in the log once, and the step has its record" {

@@ -42,7 +42,7 @@ static char handed[1024];
 static enum spool_fate take_line(const char *name, const char *line, void *fate)
 {
     (void)name;
-    strcat(strcat(handed, line), " ");
+    strcat(strcat(handed, line ? line : strerror(errno)), " ");
     return *(enum spool_fate *)fate;
 }
 
@@ -147,6 +147,8 @@ PREPARED(one_that_stays_does_not_hold_up_the_others)
     spool_each(dir, "n1", take_two, &count);
     assert_int_equal(count, 2);
     assert_string_equal(found(SPOOL_WRITTEN), "a a a ");
+    assert_int_equal(mkdir(in_spool("n1/4.0.json"), 0700), 0);
+    assert_string_equal(found(SPOOL_KEEP), "Is a directory ");
 }
 
 PREPARED(what_is_no_line_is_empty)
