@@ -1,71 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "node/shares.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <syslog.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/files.h"
 #include "base/shared_page.h"
-#include "config/config.h"
-#include "config/installed.h"
-#include "config/slurm_conf.h"
-#include "node/idle.h"
-#include "node/readings.h"
 #include "node/share_page.h"
-#include "record/hour.h"
-#include "record/store.h"
 
 #define NO_ROW SHARE_PAGE_ROWS
 #define FIRST_LOOKS_NS (10 * NS_PER_S) /* a step's own sampler needs a moment to show its GPUs */
 
 _Static_assert(SHARE_GPUS_MAX == NODE_GPUS, "each GPU of a reading is divided");
-
-/* --- hours ------------------------------------------------------------------------------------ */
-
-#define HOUR_NS (NS_PER_S * 3600)
-#define DAY_NS (NS_PER_S * 24 * 3600)
-#define CLOSE_S 2
-#define HOUR_SUFFIX ".hour"
-#define HOURS_MAX (256 << 10)      /* bytes of lines that wait for acct_dir: ten days */
-#define HOURS_FILE_MAX (768 << 10) /* those of a sampler that ended, and its present hour */
-
-/*
- * The node's own record: a line for each hour in <acct_dir>/<day>/<node>.hours. A sampler that
- * begins or ends within an hour writes the line of its part. <spool_dir>/<node>.hour has the lines
- * that could not be written yet, and each checkpoint adds the present one: they are tried again
- * with each checkpoint, and by the next sampler.
- */
-struct hours {
-    char cluster[64];
-    int64_t before_ns; /* the end of the last sampler's line since 1970 [ns]; 0: not known, or it
-                          was used */
-    uint64_t saved_ns; /* the last checkpoint */
-    bool begun;        /* `hour` is the current one */
-    struct hour hour;
-    int64_t until_ns; /* up to where this sampler's lines reach since 1970 [ns] */
-    char *passed;     /* lines of hours that have passed, for the next thread; NULL: none */
-    /* Of the thread that writes, while there is one. */
-    bool writing;
-    bool ended;  /* an hour has passed */
-    bool warned; /* the log says that something could not be written */
-    pthread_t thread;
-    char *waiting; /* lines that are not in acct_dir yet; NULL: none. It does not change them */
-    char *left;    /* its result: those that are not in acct_dir even now; NULL: all */
-    char *line;    /* of the present hour, for the spool; NULL: none */
-    struct idle_kept kept;
-    struct apapi_error problem;
-};
 
 /* Shares of steps that have ended, by their records, and the energy that is still owed for them. */
 struct share_claims {
@@ -95,404 +46,8 @@ struct node_shares {
     uint64_t root_cpu_ns;
     double since_s[APAPI_DOMAINS]; /* the domain's meter moved */
     struct node_idle idle;
-    struct hours hours;
+    struct node_hours hours;
 };
-
-static void hour_sum_add(struct hour_sum *sum, const struct hour_sum *more)
-{
-    if (isnan(sum->energy_j)) {
-        *sum = *more;
-    } else if (!isnan(more->energy_j)) {
-        sum->energy_j += more->energy_j;
-        sum->steps_j += more->steps_j;
-        sum->idle_j += more->idle_j;
-        sum->unattributed_j += more->unattributed_j;
-    }
-}
-
-static struct hour_sum *hour_sum_of(struct hour *hour, int domain)
-{
-    return domain == APAPI_DOMAIN_NODE ? &hour->node_meter : &hour->domains[domain];
-}
-
-/* No two lines begin at the same moment, even if the clock is set back: readers would take one. */
-static void hours_begin(struct node_shares *shares, int64_t hour_ns, int64_t begin_ns)
-{
-    static const struct hour_sum unknown = {NAN, NAN, NAN, NAN};
-    struct hour *hour = &shares->hours.hour;
-
-    *hour = (struct hour){.start_ns = begin_ns > hour_ns ? begin_ns : hour_ns, .idle_w = NAN};
-    if (hour->start_ns == hour_ns && shares->hours.until_ns > hour_ns) {
-        hour->start_ns = shares->reading->end_unix_ns;
-    }
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        hour->domains[d] = unknown;
-    }
-    hour->total = hour->node_meter = unknown;
-    snprintf(hour->cluster, sizeof hour->cluster, "%s", shares->hours.cluster);
-    snprintf(hour->node, sizeof hour->node, "%s", shares->settings.node);
-    snprintf(hour->method, sizeof hour->method, "%s", shares->rule.method->name);
-    shares->hours.begun = true;
-}
-
-static void hours_add_gap(struct hour *hour, int64_t start_ns, double elapsed_s, const char *reason)
-{
-    if (hour->gap_count < HOUR_GAPS_MAX) {
-        struct hour_gap *gap = &hour->gaps[hour->gap_count++];
-
-        *gap = (struct hour_gap){.start_ns = start_ns, .elapsed_s = elapsed_s};
-        snprintf(gap->reason, sizeof gap->reason, "%s", reason);
-    }
-    hour->gap_total++;
-}
-
-static void hours_add_energy(struct hour *hour, const struct node_reading *reading,
-                             const struct share_totals *totals)
-{
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        const struct hour_sum sum = {totals->energy_j[d], totals->steps_j[d], totals->idle_j[d],
-                                     totals->unattributed_j[d]};
-
-        if (!isnan(reading->energy_j[d])) {
-            hour_sum_add(hour_sum_of(hour, d), &sum);
-            if (apapi_domain_adds_up(d)) {
-                hour_sum_add(&hour->total, &sum);
-            }
-        }
-    }
-}
-
-/*
- * Append lines to the files of their days. One that cannot be written ends it, and is the last one
- * the next time: its day alone may be the trouble.
- * @return those that are left, for free(); NULL: out of memory, all of them
- */
-static char *hours_append(const struct node_shares *shares, const char *lines,
-                          struct apapi_error *err)
-{
-    const char *acct_dir = shares->settings.config->acct_dir;
-    char *copy = strdup(lines), *line = copy, *end, *left = NULL;
-    struct tree tree = {.nodes = NULL};
-    struct hour hour;
-    bool failed = !copy;
-    int decoded;
-
-    for (; !failed && (end = strchr(line, '\n')); line = end + 1) {
-        *end = '\0';
-        decoded = hour_decode(&tree, line, strlen(line), &hour, err);
-        failed = decoded < 0 ? errno == ENOMEM /* else it is no line of an hour, and dropped */
-                             : decoded > 0 && *acct_dir &&
-                                   apapi_store_append_hour(acct_dir, shares->settings.node,
-                                                           hour.start_ns, line, err);
-        if (failed && asprintf(&left, "%s%s\n", end + 1, line) < 0) {
-            left = NULL;
-        }
-    }
-    left = failed ? left : strdup("");
-    free(copy);
-    tree_free(&tree);
-    return left;
-}
-
-/* Save lines that wait, and the present hour behind them. @param present  NULL: none */
-static int hours_save(const char *path, const char *lines, const char *present,
-                      struct apapi_error *err)
-{
-    char *text = NULL;
-    int size = asprintf(&text, "%s%s", lines, present ? present : ""), result;
-
-    if (size < 0) {
-        return apapi_fail(err, ENOMEM, "no memory for an hour");
-    }
-    if (!*path) {
-        result = apapi_fail(err, ENAMETOOLONG, "the path of the spool is too long");
-    } else if (size == 0) {
-        result = unlink(path) && errno != ENOENT ? file_fail(path, err) : 0;
-    } else {
-        result = replace_file(path, 0600, text, (size_t)size, err);
-    }
-    free(text);
-    return result;
-}
-
-static void hours_path(const struct node_shares *shares, char path[PATH_MAX])
-{
-    const struct node_shares_settings *settings = &shares->settings;
-
-    if (node_spool_path(path, settings->config->spool_dir, settings->node, HOUR_SUFFIX)) {
-        *path = '\0';
-    }
-}
-
-/* All is in the spool before the accounting's file system is asked: it may not answer. */
-static void *hours_write(void *context)
-{
-    struct node_shares *shares = context;
-    const struct config *config = shares->settings.config;
-    struct hours *hours = &shares->hours;
-    struct apapi_error err = {"spool_dir: no place for the present hour"};
-    const char *waiting = hours->waiting ? hours->waiting : "";
-    char path[PATH_MAX];
-    int result;
-
-    config_folder_make_above(config->spool_dir);
-    folder_close(folder_open(config->spool_dir, &err));
-    hours_path(shares, path);
-    result = hours_save(path, waiting, hours->line, &err);
-    if (*waiting) {
-        hours->left = hours_append(shares, waiting, &err);
-        if (hours->left && strcmp(hours->left, waiting) != 0) {
-            result |= hours_save(path, hours->left, hours->line, &err);
-        }
-        result |= !hours->left || *hours->left;
-    }
-    if (result || node_idle_save(&hours->kept, config->spool_dir, shares->settings.node, &err)) {
-        hours->problem = err;
-    }
-    return NULL;
-}
-
-/* @return false: it is still being written. */
-static bool hours_finish(struct node_shares *shares)
-{
-    struct hours *hours = &shares->hours;
-
-    if (!hours->writing) {
-        return true;
-    }
-    if (pthread_tryjoin_np(hours->thread, NULL)) {
-        return false;
-    }
-    if (*hours->problem.text && (hours->ended || !hours->warned)) {
-        shares->settings.say(LOG_WARNING, "the record of node %s: %s", shares->settings.node,
-                             hours->problem.text);
-        hours->warned = true;
-    }
-    if (hours->left) {
-        free(hours->waiting);
-        hours->waiting = hours->left;
-        hours->left = NULL;
-    }
-    free(hours->line);
-    hours->line = NULL;
-    hours->writing = false;
-    return true;
-}
-
-/* Wait 2 s at most for a slow file system. */
-static bool hours_wait(struct node_shares *shares)
-{
-    const struct timespec pause = {.tv_nsec = NS_PER_S / 100};
-
-    for (int i = 0; i < CLOSE_S * 100 && !hours_finish(shares); i++) {
-        nanosleep(&pause, NULL);
-    }
-    return !shares->hours.writing;
-}
-
-/* Put more lines behind others. @param more  ownership is taken; NULL: out of memory */
-static void hours_put(const struct node_shares *shares, char **lines, char *more, const char *end)
-{
-    const char *before = *lines ? *lines : "";
-    char *all = NULL;
-
-    if (more && strlen(before) + strlen(more) < HOURS_MAX &&
-        asprintf(&all, "%s%s%s", before, more, end) >= 0) {
-        free(*lines);
-        *lines = all;
-    } else {
-        shares->settings.say(LOG_WARNING,
-                             "the record of node %s: an hour is lost: there is no memory, or %d "
-                             "KiB of hours wait for acct_dir already",
-                             shares->settings.node, HOURS_MAX >> 10);
-    }
-    free(more);
-}
-
-/* @param line  of the present hour, ownership is taken; NULL: it is not saved */
-static void hours_start(struct node_shares *shares, char *line)
-{
-    const struct node_shares_settings *settings = &shares->settings;
-    struct hours *hours = &shares->hours;
-
-    hours->ended = hours->passed != NULL;
-    if (hours->passed) {
-        hours_put(shares, &hours->waiting, hours->passed, "");
-        hours->passed = NULL;
-    }
-    hours->line = line;
-    hours->problem.text[0] = '\0';
-    hours->kept = shares->idle.kept;
-    if (settings->readings) {
-        node_readings_keep(settings->readings, hours->kept.peaks);
-    }
-    hours->writing = pthread_create(&hours->thread, NULL, hours_write, shares) == 0;
-    if (!hours->writing) {
-        settings->say(LOG_WARNING, "the record of node %s: no memory for an hour", settings->node);
-        free(line);
-        hours->line = NULL;
-    }
-}
-
-static void hours_end(struct node_shares *shares)
-{
-    struct hours *hours = &shares->hours;
-
-    hours_put(shares, &hours->passed, hour_encode(&hours->hour), "\n");
-    if (hours->hour.end_ns > hours->until_ns) {
-        hours->until_ns = hours->hour.end_ns;
-    }
-    hours->begun = false;
-}
-
-/* Write what has passed; save the present hour, not more often than steps save their records. */
-static void hours_work(struct node_shares *shares)
-{
-    uint64_t pause_ns = shares->settings.config->checkpoint_ns, now_ns = shares->reading->end_ns;
-    struct hours *hours = &shares->hours;
-    bool due = pause_ns > 0 && now_ns - hours->saved_ns >= pause_ns;
-    char *line;
-
-    if (hours_finish(shares) && (due || hours->passed)) {
-        line = pause_ns > 0 ? hour_encode(&hours->hour) : NULL;
-        hours->saved_ns = now_ns;
-        if (line || hours->passed) {
-            hours_start(shares, line);
-        }
-    }
-}
-
-/* Write the lines of a sampler that was killed, or could not write them. */
-static void hours_recover(struct node_shares *shares)
-{
-    char path[PATH_MAX], *lines;
-    struct stat status;
-    size_t size;
-
-    hours_path(shares, path);
-    lines = *path ? text_file_read(path, HOURS_FILE_MAX, &size, &status) : NULL;
-    if (lines && asprintf(&shares->hours.waiting, "%s\n", lines) < 0) {
-        shares->hours.waiting = NULL;
-    }
-    free(lines);
-    if (shares->hours.waiting) {
-        hours_start(shares, NULL);
-    }
-}
-
-static void hours_open(struct node_shares *shares)
-{
-    const struct node_shares_settings *settings = &shares->settings;
-    struct hours *hours = &shares->hours;
-    char path[PATH_MAX];
-    struct stat status;
-
-    if (node_spool_path(path, settings->config->spool_dir, settings->node, ".idle") == 0 &&
-        stat(path, &status) == 0) { /* idle power was saved with the last line */
-        hours->before_ns = status.st_mtim.tv_sec * NS_PER_S + status.st_mtim.tv_nsec;
-    }
-    config_cluster(secure_getenv("SLURM_CONF"), hours->cluster, sizeof hours->cluster);
-    hours_recover(shares);
-}
-
-/*
- * Add an interval to the hour in which it ends. When an hour has passed, its line and `idle` are
- * written by another thread.
- */
-static void hours_add(struct node_shares *shares, const struct share_totals *totals)
-{
-    const struct node_reading *reading = shares->reading;
-    struct hours *hours = &shares->hours;
-    struct hour *hour = &hours->hour;
-    double seconds = (double)(reading->end_ns - reading->begin_ns) / NS_PER_S;
-    int64_t hour_ns = reading->end_unix_ns - reading->end_unix_ns % HOUR_NS;
-    int64_t begin_ns = reading->end_unix_ns - (int64_t)(reading->end_ns - reading->begin_ns);
-
-    if (hours->begun && hour->start_ns / HOUR_NS != hour_ns / HOUR_NS) {
-        hours_end(shares);
-    }
-    if (!hours->begun) {
-        hours_begin(shares, hour_ns, begin_ns);
-        hour->steps = shares->count - shares->begun;
-    }
-    if (hours->before_ns > 0) {
-        /* Counters do not go on over a boot: this alone is known of the time since the last line */
-        int64_t day_ns = begin_ns - begin_ns % DAY_NS;
-        int64_t start_ns = hours->before_ns > day_ns ? hours->before_ns : day_ns;
-        int64_t boot_ns = clock_unix_ns() - (int64_t)clock_ns(CLOCK_BOOTTIME);
-
-        if (begin_ns > start_ns) {
-            hours_add_gap(hour, start_ns, (double)(begin_ns - start_ns) / NS_PER_S,
-                          hours->before_ns < boot_ns ? "reboot" : "sampler down");
-        }
-    }
-    hours->before_ns = 0;
-    hour->steps += shares->begun;
-    hour->resets += reading->resets;
-    hour->idle_w = node_idle_w(&shares->idle);
-    if (reading->end_unix_ns > hour->end_ns) {
-        hour->end_ns = reading->end_unix_ns;
-    }
-    if (reading->unseen) {
-        hours_add_gap(hour, begin_ns, seconds, "sampler down");
-    } else { /* no more than there is of the hour, also if the clock was set */
-        hour->measured_s =
-            fmin(hour->measured_s + seconds, (double)(hour->end_ns - hour->start_ns) / NS_PER_S);
-    }
-    hours_add_energy(hour, reading, totals);
-    hours_work(shares);
-}
-
-/* Add what steps were given that no interval had the energy for: unattributed is below 0. [J] */
-static void hours_owe(struct node_shares *shares)
-{
-    const double *owed_j = shares->claims.owed_j;
-    struct hour *hour = &shares->hours.hour;
-
-    for (int d = APAPI_DOMAIN_NONE + 1; shares->hours.begun && d < APAPI_DOMAINS; d++) {
-        const struct hour_sum owed = {.steps_j = owed_j[d], .unattributed_j = -owed_j[d]};
-        struct hour_sum *sums[] = {hour_sum_of(hour, d),
-                                   apapi_domain_adds_up(d) ? &hour->total : NULL};
-
-        for (size_t i = 0; i < 2; i++) {
-            if (sums[i] && !isnan(sums[i]->energy_j)) {
-                hour_sum_add(sums[i], &owed);
-            }
-        }
-    }
-}
-
-/*
- * Write the line of the present hour. If the accounting's file system does not answer, it waits in
- * the spool. @return whether no thread uses the shares any more
- */
-static bool hours_close(struct node_shares *shares)
-{
-    struct hours *hours = &shares->hours;
-    char path[PATH_MAX], *lines = NULL;
-    struct apapi_error err;
-    bool idle; /* no thread writes */
-
-    if (hours->begun) {
-        hours_end(shares);
-    }
-    idle = hours_wait(shares);
-    if (idle && hours->passed) {
-        hours_start(shares, NULL);
-        idle = hours_wait(shares);
-    }
-    if (idle) {
-        free(hours->waiting);
-        return true;
-    }
-    hours_path(shares, path);
-    if (hours->passed &&
-        asprintf(&lines, "%s%s", hours->waiting ? hours->waiting : "", hours->passed) >= 0) {
-        hours_save(path, lines, NULL, &err);
-        free(lines);
-    }
-    return false;
-}
 
 /* --- shares ----------------------------------------------------------------------------------- */
 
@@ -535,7 +90,9 @@ struct node_shares *node_shares_new(const struct node_shares_settings *settings)
     snprintf(page->head.idle, sizeof page->head.idle, "%s", share_idle_name(shares->rule.idle));
     node_idle_load(&shares->idle, settings->config->spool_dir, settings->node,
                    config_section_value(settings->config, "shares", "idle_w"));
-    hours_open(shares);
+    shares->hours = (struct node_hours){
+        .settings = &shares->settings, .idle = &shares->idle, .method = shares->rule.method->name};
+    node_hours_open(&shares->hours);
     return shares;
 }
 
@@ -672,7 +229,6 @@ static void shares_visit(const struct cgroup_step *step, void *context)
     at = begins ? shares_begin(shares->rows, step->job, step->step, step->inode) : at;
     row = &shares->rows[at < NO_ROW ? at : 0];
     if (begins && at < NO_ROW) {
-        row->flags = SHARE_ROW_USED;
         row->begin_ns = reading->begin_ns;
         row->cpu_ns = shares->fresh ? step->cpu_ns : 0;
         row->cores = cgroups_cores(&shares->groups, step);
@@ -947,7 +503,7 @@ void node_shares_add(struct node_shares *shares, const struct node_reading *read
     shares_divide(shares, &interval, &totals);
     shares_settle_idle(shares, &totals);
     shares_show(shares, &interval);
-    hours_add(shares, &totals);
+    node_hours_add(&shares->hours, reading, &totals, shares->count, shares->begun);
     shares->fresh = false;
 }
 
@@ -956,9 +512,8 @@ void node_shares_free(struct node_shares *shares)
     if (!shares) {
         return;
     }
-    hours_owe(shares);
     munmap(shares->page, sizeof *shares->page);
-    if (hours_close(shares)) {
+    if (node_hours_close(&shares->hours, shares->claims.owed_j)) {
         free(shares);
     }
 }

@@ -1,20 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NODE_SHARES_H
 #define NODE_SHARES_H
-#include "config/config.h"
-#include "node/meters.h"
-
-struct node_readings;
-
-/** Where the shares and the hours of a node are kept. */
-struct node_shares_settings {
-    const struct config *config;                       /* borrowed: outlives the shares */
-    const char *node;                                  /* borrowed */
-    int folder;                                        /* <live_dir>/<node>, borrowed */
-    struct node_readings *readings;                    /* borrowed; NULL: none */
-    void (*say)(int priority, const char *format, ...) /* to the system's log */
-        __attribute__((format(printf, 2, 3)));
-};
+#include "node/hours.h"
 
 /** The steps that run on the node, and the share of its energy that each of them is given. */
 struct node_shares;
