@@ -35,7 +35,7 @@ struct share_row {
     uint64_t inode;    /* of its control group: another one if the step runs again */
     uint32_t job, flags;
     char step[SHARE_PAGE_STEP]; /* "0", "batch" */
-    uint64_t begin_ns;          /* of the first interval in which it ran */
+    uint64_t begin_ns;          /* of the step, or the first interval in which it ran */
     uint64_t time_ns;           /* the figures reach up to this reading */
     uint64_t cpu_ns;            /* CPU time then */
     uint64_t gpus;              /* bits of its GPUs */

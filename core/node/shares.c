@@ -223,13 +223,14 @@ static void shares_visit(const struct cgroup_step *step, void *context)
     const struct node_reading *reading = shares->reading;
     unsigned at = shares_find(shares->rows, step->job, step->step, step->inode);
     bool begins = at == NO_ROW, counted = step->cpu_ns != CGROUP_CPU_UNKNOWN;
-    double born_s = (double)(reading->end_unix_ns - step->born_unix_ns) / NS_PER_S;
+    double interval_s = shares_seconds(reading), born_s;
     struct share_row *row;
 
     at = begins ? shares_begin(shares->rows, step->job, step->step, step->inode) : at;
     row = &shares->rows[at < NO_ROW ? at : 0];
     if (begins && at < NO_ROW) {
-        row->begin_ns = reading->begin_ns;
+        born_s = (double)(reading->end_unix_ns - step->born_unix_ns) / NS_PER_S;
+        row->begin_ns = reading->end_ns - (uint64_t)(fmax(0, fmin(born_s, interval_s)) * NS_PER_S);
         row->cpu_ns = shares->fresh ? step->cpu_ns : 0;
         row->cores = cgroups_cores(&shares->groups, step);
         shares->begun++;
@@ -248,7 +249,7 @@ static void shares_visit(const struct cgroup_step *step, void *context)
                  : step->cpu_ns > row->cpu_ns ? (double)(step->cpu_ns - row->cpu_ns) / NS_PER_S
                                               : 0,
         .cores = row->cores,
-        .seconds = fmax(0, fmin(born_s, shares_seconds(reading))), /* it may have begun in it */
+        .seconds = fmin((double)(reading->end_ns - row->begin_ns) / NS_PER_S, interval_s),
         .gpus = row->gpus,
         .slices = row->slices};
     row->flags = SHARE_ROW_USED | SHARE_ROW_RUNNING | (row->flags & SHARE_ROW_SLICES);

@@ -134,50 +134,42 @@ NODE_TEST(slurm_is_told_package_dram_and_gpu)
     node_meters_close(&meters);
 }
 
-/* One sampler after the other: the BMC's total is the greater one. Slurm's never jumps nor waits.
+/*
+ * One sampler after the other: the BMC's total is another one. What Slurm is told never jumps, and
+ * goes on from what it was told before. Unknown is absent.
  */
 NODE_TEST(slurm_is_told_other_meters_from_now_on)
 {
     static const struct {
         bool node_meter;
-        double package_j, bmc_j, told_j;
-    } samplers[] = {{false, 1000, 9000, 1000}, {true, 1030, 9070, 1070}, {false, 1050, 9200, 1090}};
+        double package_j, bmc_j, told_j; /* NaN: not read, not known */
+    } samplers[] = {{false, 1000, NAN, 1000},   {true, 1010, NAN, NAN},
+                    {true, 1020, NAN, NAN},     {true, NAN, 9000, 10000},
+                    {false, 1050, 9100, 10030}, {true, 1080, 9170, 10100},
+                    {false, 1100, 9300, 10120}};
     const struct apapi_event bmc = meter_of(APAPI_DOMAIN_NODE);
     struct node_meters meters;
 
     for (size_t i = 0; i < COUNT_OF(samplers); i++) {
-        bool first = i == 0;
+        double package_j = samplers[i].package_j, bmc_j = samplers[i].bmc_j;
 
         begin_with(&meters, samplers[i].node_meter);
-        read_meter(&meters, &fake_energy_event, (uint64_t)(samplers[i].package_j * 1e6),
-                   first ? 1000 : 0, (10 + i) * SECOND);
-        read_meter(&meters, &bmc, (uint64_t)(samplers[i].bmc_j * 1e6), first ? 9000 : 0,
-                   (10 + i) * SECOND);
-        assert_float_equal(shown_j(&meters, APAPI_DOMAIN_NONE), samplers[i].told_j, 1e-6);
-        assert_float_equal(shown_j(&meters, APAPI_DOMAIN_NODE), samplers[i].bmc_j, 1e-6);
+        if (!isnan(package_j)) {
+            read_meter(&meters, &fake_energy_event, (uint64_t)(package_j * 1e6),
+                       i == 0 ? package_j : 0, (10 + i) * SECOND);
+        }
+        if (!isnan(bmc_j)) {
+            read_meter(&meters, &bmc, (uint64_t)(bmc_j * 1e6), i == 3 ? bmc_j : 0,
+                       (10 + i) * SECOND);
+            assert_float_equal(shown_j(&meters, APAPI_DOMAIN_NODE), bmc_j, 1e-6);
+        }
+        if (isnan(samplers[i].told_j)) {
+            assert_true(isnan(shown_j(&meters, APAPI_DOMAIN_NONE)));
+        } else {
+            assert_float_equal(shown_j(&meters, APAPI_DOMAIN_NONE), samplers[i].told_j, 1e-6);
+        }
         node_meters_close(&meters);
     }
-}
-
-/* Unknown is absent; what comes later goes on from what Slurm was told before. */
-NODE_TEST(slurm_is_told_of_a_meter_that_was_not_read_yet)
-{
-    const struct apapi_event bmc = meter_of(APAPI_DOMAIN_NODE);
-    struct node_meters meters;
-
-    begin(&meters);
-    read_meter(&meters, &fake_energy_event, 1000000, 1000, 10 * SECOND);
-    node_meters_close(&meters);
-    for (unsigned i = 1; i <= 2; i++) {
-        begin_with(&meters, true);
-        read_meter(&meters, &fake_energy_event, 2000000, 1, (10 + i) * SECOND);
-        assert_true(isnan(shown_j(&meters, APAPI_DOMAIN_NONE)));
-        node_meters_close(&meters);
-    }
-    begin_with(&meters, true);
-    read_meter(&meters, &bmc, 0, 30, 13 * SECOND);
-    assert_float_equal(shown_j(&meters, APAPI_DOMAIN_NONE), 1030, 1e-6);
-    node_meters_close(&meters);
 }
 
 /* Its last power does not go on, and what it has counted until it is wanted again is of no step. */

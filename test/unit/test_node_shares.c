@@ -36,6 +36,20 @@ static void second_of_7(double step_s, double node_s, double package_j)
     add(1, package_j);
 }
 
+static void add_at(int64_t end_unix_ns, double package_j)
+{
+    struct node_reading reading = reading_of(1, package_j);
+
+    reading.end_unix_ns = end_unix_ns;
+    node_shares_add(shares, &reading);
+}
+
+static void empty_accounting(void)
+{
+    drop("/acct");
+    put("/acct/empty", "");
+}
+
 /* Two steps side by side, after a minute without any. */
 NODE(steps_get_their_part)
 {
@@ -101,6 +115,20 @@ TEST_WITH(the_sites_idle_power_is_used_if_it_can_be_true, make_root, remove_root
                                           "memory have drawn only 100 W") != NULL);
         end_sampler();
     }
+}
+
+/* An hour, while the step runs: its cores are its own for the whole of each second. */
+TEST_WITH(a_clock_that_is_set_back_takes_no_share, make_root, remove_root)
+{
+    config.settings[0] = (struct config_setting){"shares", "method", "equal-cores", 1};
+    config.setting_count = 1;
+    begin_sampler();
+    rest_for(1);
+    put_step("job_7/step_0", 0, "0-3\n");
+    for (int i = 0; i < 3; i++) {
+        add_at(clock_unix_ns() + (i == 0 ? 60 : -3600) * NS_PER_S, 100);
+    }
+    assert_near(row_of(7, "0").energy_j[PACKAGE], 300);
 }
 
 NODE(version_2_is_read)
@@ -351,9 +379,7 @@ NODE(an_hour_closes)
     }
     put_step("job_7/step_0", 3, "0-3\n");
     put_node_cpu(4);
-    reading = reading_of(1, 140);
-    reading.end_unix_ns = INT64_C(1795350060000000000);
-    node_shares_add(shares, &reading);
+    add_at(INT64_C(1795350060000000000), 140);
     end_sampler();
     hour = read_hour();
     assert_string_equal(hour.node, "n1");
@@ -384,14 +410,12 @@ NODE(a_killed_sampler_loses_a_checkpoint_at_most)
     }
     end_sampler();
     assert_int_not_equal(access(path, F_OK), 0); /* it is in acct_dir */
-    drop("/acct");
-    put("/acct/empty", "");
+    empty_accounting();
     assert_int_equal(rename(kept, path), 0);
     begin_sampler();
     end_sampler();
     assert_near(read_hour().total.energy_j, 100);
-    drop("/acct");
-    put("/acct/empty", "");
+    empty_accounting();
     begin_sampler();
     reading = reading_of(60, 6000);
     reading.end_unix_ns += 100 * NS_PER_S;
@@ -405,14 +429,6 @@ NODE(a_killed_sampler_loses_a_checkpoint_at_most)
 
 #define NOON INT64_C(1795348800000000000) /* 2026-11-22 */
 #define HOUR (3600 * NS_PER_S)
-
-static void add_at(int64_t end_unix_ns, double package_j)
-{
-    struct node_reading reading = reading_of(1, package_j);
-
-    reading.end_unix_ns = end_unix_ns;
-    node_shares_add(shares, &reading);
-}
 
 struct hours_read {
     unsigned count;
@@ -459,17 +475,11 @@ static void lose_accounting(void)
     assert_int_equal(count_lines(waiting), 2);
 }
 
-static void find_accounting(void)
-{
-    drop("/acct");
-    put("/acct/empty", "");
-}
-
 NODE(hours_wait_until_they_can_be_written)
 {
     lose_accounting();
     assert_non_null(strstr(said, "/acct"));
-    find_accounting();
+    empty_accounting();
     end_sampler();
     assert_hours(3, 300);
     assert_int_not_equal(access(waiting, F_OK), 0);
@@ -480,7 +490,7 @@ NODE(hours_wait_for_the_next_sampler)
     lose_accounting();
     end_sampler();
     assert_int_equal(count_lines(waiting), 3);
-    find_accounting();
+    empty_accounting();
     begin_sampler();
     end_sampler();
     assert_hours(3, 300);
@@ -524,20 +534,16 @@ static void assert_gap(int64_t saved_ns, int64_t begin_ns, const char *reason)
 {
     const struct timespec times[] = {
         {.tv_nsec = UTIME_OMIT}, {.tv_sec = saved_ns / NS_PER_S, .tv_nsec = saved_ns % NS_PER_S}};
-    struct node_reading reading;
     struct hour hour;
     char path[128];
 
-    drop("/acct");
+    empty_accounting();
     put("/spool/n1.idle", "");
-    put("/acct/empty", "");
     snprintf(path, sizeof path, "%s/spool/n1.idle", top);
     assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
     begin_sampler();
     for (int i = 1; i <= 2; i++) {
-        reading = reading_of(1, 100);
-        reading.end_unix_ns = begin_ns + i * NS_PER_S;
-        node_shares_add(shares, &reading);
+        add_at(begin_ns + i * NS_PER_S, 100);
     }
     end_sampler();
     hour = read_hour();
