@@ -233,82 +233,60 @@ NODE_TEST(a_state_that_cannot_be_used)
 
 #define UNKNOWN UINT64_MAX
 
-/* It begins at 100 s, on a node of 100 W. Its energy when it is asked for `asked_s` later. */
-static uint64_t step_energy(struct tally *tally, const struct apapi_live_page *page, double asked_s)
-{
-    struct node_page node = {.page = page};
-    uint64_t now_ns = (uint64_t)((100 + asked_s) * 1e9), energy_j = UNKNOWN;
-    struct node_energy energy;
+#define NEVER (-100)
 
-    tally->begin_ns = 100 * SECOND;
-    if (node_page_read(&node, now_ns, &energy)) {
-        tally_add(tally, &energy);
-    }
-    assert_true(tally_sum(tally, now_ns, &energy_j) || energy_j == UNKNOWN);
-    return energy_j;
-}
-
-/* When the meters were read last, at most, and the step's energy then: [s] since its begin, [J]. */
-struct asked {
-    double asked_s, read_s;
-    uint64_t energy_j;
-};
-
-static void ask(const struct asked *asked)
-{
-    struct apapi_live_page page = {.head = {.version = APAPI_LIVE_VERSION}};
-    struct tally tally = {0};
-
-    memcpy(page.head.magic, APAPI_LIVE_MAGIC, sizeof page.head.magic);
-    for (; asked->read_s > -100; asked++) {
-        struct apapi_live_slot slot = {.rate = 100,
-                                       .total = 10000 + 100 * asked->read_s,
-                                       .time_ns = (uint64_t)((100 + asked->read_s) * 1e9),
-                                       .interval_ns = SECOND};
-
-        live_slot_write(&page.domains[APAPI_DOMAIN_NONE], &slot);
-        assert_int_equal(step_energy(&tally, &page, asked->asked_s), asked->energy_j);
-    }
-}
-
+/* Steps that begin at 100 s, on a node of 100 W. Times are since that. */
 TEST(energy_of_a_step)
 {
-    ask((struct asked[]){{0, -0.7, 0}, {4, 3.5, 400}, {300, 298.5, 30000}, {.read_s = -100}});
-}
-
-/* 40 s without a reading: a part of them was before the step. */
-TEST(energy_of_a_step_that_begins_while_the_meters_are_not_read)
-{
-    ask((struct asked[]){{0, -39, UNKNOWN},
-                         {0.1, -39, UNKNOWN},
-                         {4, 3, UNKNOWN}, /* since then it is known */
-                         {100, 99.5, UNKNOWN},
-                         {401, 401, 39700},
-                         {.read_s = -100}});
-    ask((struct asked[]){{0, -39, UNKNOWN}, {8, -39, UNKNOWN}, {.read_s = -100}});
-}
-
-TEST(energy_of_a_step_that_ends_while_the_meters_are_not_read)
-{
-    ask((struct asked[]){{0, 0, 0},
-                         {7, 5, 700},
-                         {7.5, 5, UNKNOWN},
-                         {9, 8.5, 900}, /* the counters have gone on */
-                         {1000, 999, 100000},
-                         {1009, 999, 100100},
-                         {1012, 999, UNKNOWN},
-                         {.read_s = -100}});
-}
-
-TEST(energy_of_a_step_without_meters)
-{
+    static const struct {
+        double asked_s, read_s; /* 0: another step; when the meters were read last */
+        uint64_t energy_j;
+    } cases[] = {
+        {0, -0.7, 0},
+        {4, 3.5, 400},
+        {300, 298.5, 30000},
+        /* 40 s without a reading, a part of them before the step; known since 3 s after that */
+        {0, -39, UNKNOWN},
+        {0.1, -39, UNKNOWN},
+        {4, 3, UNKNOWN},
+        {100, 99.5, UNKNOWN},
+        {401, 401, 39700},
+        {0, -39, UNKNOWN},
+        {8, -39, UNKNOWN},
+        /* it ends while they are not read; the counters have gone on */
+        {0, 0, 0},
+        {7, 5, 700},
+        {7.5, 5, UNKNOWN},
+        {9, 8.5, 900},
+        {1000, 999, 100000},
+        {1009, 999, 100100},
+        {1012, 999, UNKNOWN},
+        {0, NEVER, UNKNOWN},
+        {1000, NEVER, UNKNOWN}};
     struct apapi_live_page page = {.head = {.version = APAPI_LIVE_VERSION}};
+    struct node_page node = {.page = &page};
+    struct node_energy energy;
     struct tally tally = {0};
 
     memcpy(page.head.magic, APAPI_LIVE_MAGIC, sizeof page.head.magic);
-    page.domains[APAPI_DOMAIN_NONE].total = NAN;
-    assert_int_equal(step_energy(&tally, &page, 0), UNKNOWN);
-    assert_int_equal(step_energy(&tally, &page, 1000), UNKNOWN);
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        uint64_t now_ns = (uint64_t)((100 + cases[i].asked_s) * 1e9), energy_j = UNKNOWN;
+        double read_s = cases[i].read_s;
+        struct apapi_live_slot slot = {.rate = 100,
+                                       .total = read_s == NEVER ? NAN : 10000 + 100 * read_s,
+                                       .time_ns = (uint64_t)((100 + read_s) * 1e9),
+                                       .interval_ns = SECOND};
+
+        if (cases[i].asked_s == 0) {
+            tally = (struct tally){.begin_ns = now_ns};
+        }
+        live_slot_write(&page.domains[APAPI_DOMAIN_NONE], &slot);
+        if (node_page_read(&node, now_ns, &energy)) {
+            tally_add(&tally, &energy);
+        }
+        assert_true(tally_sum(&tally, now_ns, &energy_j) || energy_j == UNKNOWN);
+        assert_int_equal(energy_j, cases[i].energy_j);
+    }
 }
 
 TEST(joules_of_a_step_are_never_taken_back)
