@@ -47,8 +47,8 @@ END
     record 17 0 n2 0 10 100 "$(with_regions 300)"
     record 17 0 n2 0 10 100 "$(with_regions 300)"
     run -0 regions --acct-dir "$acct" -f csv 17
-    [[ ${lines[0]} == step,region,kind,count,programs,* && ${lines[1]} == ,a/b,,20,4,8,measured,16,2,1000,2,0.625,62.5,2000,* && ${#lines[@]} == 4 ]]
-    grep ',idle,.*estimated' <<<"$output"
+    [[ ${lines[0]} == step,region,kind,count,programs,* && ${lines[1]} == ,a/b,,20,4,8,measured,16,2,1000,2,0.625,62.5,2000,* &&
+        ${lines[2]} == ",(idle),idle,,,,estimated,20,,400,4,0.25,20,,400,"* && ${#lines[@]} == 4 ]]
     run -0 regions --acct-dir "$acct" -f csv -N n2 17
     [[ ${lines[1]} == ,a/b,,10,2,4,measured,8,2,300,1,0.5,37.5,600,* && ${#lines[@]} == 4 ]]
 }

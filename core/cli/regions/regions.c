@@ -124,13 +124,18 @@ static const struct table_column columns[COLUMNS] = {
     {.key = "psys_j", .form = TABLE_NUMBER},
     {.key = "node_j", .form = TABLE_NUMBER}};
 
+/* @return how many used a region; NaN: not known */
+static double users_of(uint32_t count)
+{
+    return count == 0 || count == APAPI_UNKNOWN ? (double)NAN : count;
+}
+
 static void fill_cells(const struct region_row *row, struct table_cell cells[COLUMNS])
 {
     const struct apapi_region_result *region = row->region;
     const char *method = apapi_region_method_name(region->method);
-    double programs = region->programs == APAPI_UNKNOWN ? 0 : region->programs;
-    double threads = region->threads == APAPI_UNKNOWN ? 0 : region->threads;
-    double time_s = (double)region->time_ns / NS_PER_S, wall = time_s / fmax(threads, 1);
+    double programs = users_of(region->programs), threads = users_of(region->threads);
+    double time_s = (double)region->time_ns / NS_PER_S, wall = time_s / threads;
     double energy_j = apapi_region_energy_j(region),
            uncertainty_j = table_region_uncertainty_j(region);
     double power_w = time_s > 0 ? energy_j / time_s : (double)NAN;
@@ -140,8 +145,8 @@ static void fill_cells(const struct region_row *row, struct table_cell cells[COL
         CELL_TEXT(table_region_label(region)),
         CELL_TEXT(region->kind == APAPI_REGION_NAMED ? "" : apapi_region_kind_name(region->kind)),
         CELL_OR_BLANK(region->count > 0 ? (double)region->count : (double)NAN),
-        {.value = programs, .text = programs > 0 ? NULL : ""},
-        {.value = threads, .text = threads > 0 ? NULL : ""},
+        CELL_OR_BLANK(programs),
+        CELL_OR_BLANK(threads),
         CELL_TEXT(method),
         CELL(time_s),
         CELL(wall),
