@@ -330,6 +330,13 @@ static void table_put_events(struct step_table *table)
         fprintf(table->out, "  ... and %s%zu more (see the record)\n",
                 rows->full ? "more than " : "", lines > LINES_MAX ? lines - LINES_MAX : 0);
     }
+    for (size_t i = 0; i < table->merge->component_rows.keys.count; i++) {
+        const struct apapi_component_result *component = &table->merge->components[i].first;
+
+        if (component->user_rules && component->event_count == 0) {
+            text_wrap(table->out, "%s has no event of the event list", component->name);
+        }
+    }
 }
 
 /* --- how reliable it is ----------------------------------------------------------------------- */

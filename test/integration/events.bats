@@ -28,6 +28,8 @@ dram='["rapl:::DRAM_ENERGY:PACKAGE0","rapl:::DRAM_ENERGY:PACKAGE1"]'
     run ! cluster on n1 test -e "$list"
     tells 0 '*dram*' alice_sh "APAPI_EVENTLIST=$list srun -N2 --apapi=rapl sleep 0.3"
     [[ $(events_of n1) == "$dram" && $(events_of n2) == "$dram" ]]
+    put_list 'rapl:::DRAM_ENERGY:PACKAGE9'
+    tells 0 '*  rapl has no event of the event list*' alice_sh "APAPI_EVENTLIST=$list srun -N2 --apapi=rapl sleep 0.3"
 }
 
 @test "those who do not ask are measured as the site wants" {
