@@ -22,11 +22,9 @@ static const struct {
 
 static int bad_duration(struct apapi_error *err, const char *text)
 {
-    return apapi_fail(
-        err, EINVAL,
-        "'%.60s' is not a duration: expected a number with ns, us, ms, s, m or h, or a "
-        "whole number of nanoseconds",
-        text);
+    return apapi_fail(err, EINVAL,
+                      "'%.60s' is not a duration: expected a number with ns, us, ms, s, m or h",
+                      text);
 }
 
 static int too_long(struct apapi_error *err, const char *text)
@@ -52,6 +50,9 @@ int apapi_duration_parse(const char *text, uint64_t *duration_ns, struct apapi_e
         rest = text_billionths(rest + 1, &billionths);
     }
     unit = *rest == '\0' && !fraction;
+    if (unit && whole > 0 && whole < APAPI_INTERVAL_MIN_NS) {
+        return apapi_fail(err, ERANGE, "a unit is missing in '%.60s': ms, s, m or h", text);
+    }
     for (size_t i = 0; i < COUNT_OF(units); i++) {
         unit = strcmp(rest, units[i].suffix) == 0 ? units[i].ns : unit;
     }
@@ -72,9 +73,6 @@ static int parse_interval(const char *word, uint64_t *interval_ns, struct apapi_
 
     if (apapi_duration_parse(word, &ns, err)) {
         return -1;
-    }
-    if (ns > 0 && ns < APAPI_INTERVAL_MIN_NS && word[strspn(word, "0123456789")] == '\0') {
-        return apapi_fail(err, ERANGE, "a unit is missing in '%.60s': ms, s, m or h", word);
     }
     if (ns < APAPI_INTERVAL_MIN_NS || ns > APAPI_INTERVAL_MAX_NS) {
         return apapi_fail(err, ERANGE, "interval '%.60s' is out of bounds: 1ms to 1h", word);

@@ -350,9 +350,6 @@ static int config_key_parse(const struct config_key *key, const char *text, stru
         if (!off && apapi_duration_parse(text, &ns, err)) {
             return -1;
         }
-        if (!off && ns < key->min_ns && text[strspn(text, "0123456789")] == '\0') {
-            return apapi_fail(err, ERANGE, "a unit is missing: ms, s, m or h");
-        }
         if (!off && (ns < key->min_ns || ns > key->max_ns)) {
             return apapi_fail(err, ERANGE, "out of range");
         }

@@ -78,7 +78,7 @@ show --wait 2s 17|--wait is of --brief
 show --brief|which JOB? See 'apapi help show'
 show --brief 17,18|JOB is one job, as 17, 17_3 of an array or 17+1
 show --brief 17.0|JOB is one job
-show --brief 17 --wait=soon|'soon' is not a duration
+show --brief 17 --wait=5|a unit is missing in '5'
 audit n1|takes no arguments: name a folder with --acct-dir
 audit --top 0|--top=0: not a number from 1 on
 regions|which JOB? See 'apapi help regions'

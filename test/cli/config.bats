@@ -41,21 +41,22 @@ price_per_kwh = 0-6:1
 currency = a-currency-of-more-than-16-bytes
 pue = 0.5
 [mail]
-mailer = mail'
+mailer = mail
+wait = 60'
     run -1 "$apapi" config --check "$conf"
     for line in "2: 'interval = 100' has no effect: a unit is missing in '100': ms, s, m or h; " "3: 'enabled = perhaps' has no effect" \
         "1: default: unknown component 'rpl': did you mean 'rapl'" "5: [estimate]: 'idle_w = many': expected watts" \
         "6: [estimate]: 'core_w = -3': expected watts" "8: [ipmi]: 'host = bmc:99999': '99999' is not a port" \
         "9: [ipmi]: 'password_file = /no/such/file': No such file" \
         "10: [ipmi]: 'cipher_suite = 99': expected one of 1, 2, 3" \
-        "11: [ipmi]: 'timeout = 5': expected a time from 1s to 60s" "12: [ipmi]: 'period = 2h': expected" \
+        "11: [ipmi]: 'timeout = 5': a unit is missing in '5'" "12: [ipmi]: 'period = 2h': expected" \
         "13: [ipmi]: 'privilege = root': expected one of user" \
         "15: [nvml]: 'library = /no/such/library.so': No such file" "17: [gpus]: 'order = size': expected one of minor, pci" \
         "19: [report]: 'co2_g_per_kwh = much'" "20: [report]: 'price_per_kwh = 0-6:1'" "21: [report]: 'currency = " \
-        "22: [report]: 'pue = 0.5': 0.5 is below 1" "24: [mail]: 'mailer = mail': no absolute path"; do
+        "22: [report]: 'pue = 0.5': 0.5 is below 1" "24: [mail]: 'mailer = mail': no absolute path" "25: [mail]: 'wait = 60': a unit is missing"; do
         grep -qF "$conf:$line" <<<"$output" || { echo "missing: $line"; return 1; }
     done
-    [[ ${#lines[@]} -eq 18 ]]
+    [[ ${#lines[@]} -eq 19 ]]
     put $'[estimate]\nidle_w = 60'
     run -1 "$apapi" config --check "$conf"
     [[ $output == "$conf:2: [estimate]: idle_w has no effect without core_w" ]]

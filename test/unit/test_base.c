@@ -314,6 +314,7 @@ TEST(durations)
         {"1s ", EINVAL, 0},
         {"99999999999999999999", ERANGE, 0},
         {"5124096h", ERANGE, 0},
+        {"60", ERANGE, 0},
     };
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {

@@ -270,7 +270,7 @@ static const struct {
     {"default=off:rapl", "off"},
     {"interval=", "100ms"},
     {"interval=100", "100ms"},
-    {"stop_timeout=5", "a unit is missing: ms, s, m or h"},
+    {"stop_timeout=5", "a unit is missing in '5': ms, s, m or h"},
     {"min_interval=999us", "1ms to 1h"},
     {"min_interval=rapl:1s", "1ms to 1h"},
     {"acct_dir=relative", "absolute"},

@@ -29,10 +29,10 @@ struct apapi_intervals {
 
 /**
  * Parse a duration: a decimal number with one of the suffixes ns, us, ms, s, m, h. A whole number
- * without a suffix counts nanoseconds.
+ * without a suffix counts nanoseconds: 0, or a millisecond at least.
  * @param text         "100ms", "1.5s", "250000000"
  * @param duration_ns  result [ns]; set on success only
- * @return 0; -1 with errno EINVAL (not a duration), ERANGE (negative, or over 584 years)
+ * @return 0; -1 with errno EINVAL (not a duration), ERANGE (over 584 years; no unit)
  */
 APAPI_API int apapi_duration_parse(const char *text, uint64_t *duration_ns,
                                    struct apapi_error *err);
