@@ -27,9 +27,9 @@ struct limits {
     uint64_t period_ns;         /* between two looks at the energy [ns] */
     uint64_t due_ns;            /* when the next one is due */
     /* of a job: */
-    bool of_job;               /* limits of it are watched */
-    const struct parts *parts; /* borrowed; NULL: no srun is heard */
     struct limit_sum sum;
+    const struct parts *parts; /* borrowed; NULL: no srun is heard */
+    bool of_job;               /* limits of it are watched */
     /* for the collector: */
     bool sends;
     struct apapi_live_page *page; /* shows the budget and what of it was used; NULL: none */
