@@ -129,6 +129,7 @@ TEST_WITH(a_clock_that_is_set_back_takes_no_share, make_root, remove_root)
         add_at(clock_unix_ns() + (i == 0 ? 60 : -3600) * NS_PER_S, 100);
     }
     assert_near(row_of(7, "0").energy_j[PACKAGE], 300);
+    end_sampler();
 }
 
 NODE(version_2_is_read)
