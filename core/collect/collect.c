@@ -145,7 +145,7 @@ static void limits_answer(struct step_limits *limits, int fd)
     }
     if (isfinite(least_j)) {
         snprintf(text, sizeof text, APAPI_ANSWER_BUDGET "%.9g %.9g\n", least_j,
-                 limit_sum_total_j(&limits->sum, deadline_now()));
+                 (double)limit_sum_value(&limits->sum, deadline_now()).value);
         send(fd, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
     }
     if (crossed) {
@@ -435,8 +435,7 @@ static void limits_look(struct step_limits *limits)
 {
     struct limit *crossed[LIMITS_ROOM];
     uint64_t now_ns = deadline_now();
-    double sum_j;
-    size_t count;
+    struct limit_value sum;
 
     limits->next_ns = now_ns + limits->period_ns;
     if (now_ns >= limits->pass_ns) {
@@ -445,12 +444,10 @@ static void limits_look(struct step_limits *limits)
     }
     limits_look_at_nodes(limits, now_ns);
     limits_count_nodes(limits, now_ns);
-    sum_j = limit_sum_total_j(&limits->sum, now_ns);
-    count =
-        limit_list_look(&limits->crossings.limits, LIMIT_STEP,
-                        (struct limit_value){sum_j, now_ns, limits->sum.begun_ns, false}, crossed);
-    for (size_t i = 0; i < count; i++) {
-        limits_cross(limits, crossed[i], sum_j);
+    sum = limit_sum_value(&limits->sum, now_ns);
+    for (size_t i = 0, count = limit_list_look(&limits->crossings.limits, LIMIT_STEP, sum, crossed);
+         i < count; i++) {
+        limits_cross(limits, crossed[i], (double)sum.value);
     }
     if (limits->asker >= 0) {
         limits_answer(limits, limits->asker);
@@ -734,13 +731,13 @@ static void begin_end(struct collector *collector, bool alone)
 {
     const char *nodelist = alone ? NULL : message_value(&message, "nodelist");
     uint64_t orphan_ns = forward_is_open(&collector->forward) ? ORPHAN_NS : 0;
+    uint64_t wait_ns = alone ? orphan_ns : message_number(&message, "wait_ms") * DEADLINE_MS;
 
     limits_end(&collector->limits);
     collector->alone = alone;
     collector->ending = true;
-    collector->launched = alone || message_number(&message, "wait_ms") > 0;
-    collector->end_ns =
-        deadline_now() + (alone ? orphan_ns : message_number(&message, "wait_ms") * DEADLINE_MS);
+    collector->launched = alone || wait_ns > 0;
+    collector->end_ns = deadline_now() + wait_ns;
     collect_expect(collector, nodelist ? nodelist : "");
 }
 
@@ -843,7 +840,7 @@ static int send_report(struct collector *collector)
 static int collect_run(void)
 {
     static struct collector collector;
-    int result = 0;
+    int result;
     sigset_t all;
 
     sigfillset(&all);
@@ -866,9 +863,7 @@ static int collect_run(void)
     } else {
         collect_end_forward(&collector);
     }
-    if (!collector.alone) {
-        result = send_report(&collector);
-    }
+    result = collector.alone ? 0 : send_report(&collector);
     receiver_close(&collector.receiver);
     free(collector.nodelist);
     apapi_merge_destroy(collector.merge);

@@ -260,15 +260,17 @@ const struct limit_node *limit_sum_look(struct limit_sum *sum, uint64_t now_ns)
     return NULL;
 }
 
-double limit_sum_total_j(struct limit_sum *sum, uint64_t now_ns)
+struct limit_value limit_sum_value(struct limit_sum *sum, uint64_t now_ns)
 {
+    struct limit_value total = {.time_ns = now_ns, .from_ns = sum->begun_ns};
     double total_j = 0;
 
     for (struct limit_node *node = sum->nodes; node < sum->nodes + sum->count; node++) {
         node_look(node, now_ns);
         total_j += node_total_j(node, node_leader(node), now_ns);
     }
-    return total_j;
+    total.value = total_j;
+    return total;
 }
 
 size_t limit_sum_known(const struct limit_sum *sum)

@@ -87,10 +87,10 @@ void limit_sum_end_step(struct limit_sum *sum, const char *step, uint64_t now_ns
 const struct limit_node *limit_sum_look(struct limit_sum *sum, uint64_t now_ns);
 
 /**
- * @return the energy of all nodes [J]. A silent node counts as drawing its latest power since its
- *         latest report. Nodes whose energy is not known are left out.
+ * @return the energy of all nodes [J], since the first run. A silent node counts as drawing its
+ * latest power since its latest report. Nodes whose energy is not known are left out.
  */
-double limit_sum_total_j(struct limit_sum *sum, uint64_t now_ns);
+struct limit_value limit_sum_value(struct limit_sum *sum, uint64_t now_ns);
 
 /** @return the nodes whose energy is known. */
 size_t limit_sum_known(const struct limit_sum *sum);
@@ -101,7 +101,7 @@ void limit_sum_clear(struct limit_sum *sum);
  * Look at the limits of one scope, which the sum may have crossed. It is taken as rising evenly
  * between two looks, but not before the first run. Each total is crossed once, however the sum
  * moves. A budget that is reached together with its warning is without it.
- * @param sum      `from_ns`: when the first run began; 0: not known
+ * @param sum      by limit_sum_value()
  * @param crossed  result: those that were, lowest amount first; `state` says when, `count` how
  * often
  * @return their number

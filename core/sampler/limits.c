@@ -109,9 +109,7 @@ static void limits_look_at_job(struct limits *limits, const struct apapi_measure
 
     limit_sum_report(&limits->sum, limits->step->id.node, "batch", &own, now_ns);
     count = limit_list_look(&limits->crossings.limits, LIMIT_JOB,
-                            (struct limit_value){limit_sum_total_j(&limits->sum, now_ns), now_ns,
-                                                 limits->sum.begun_ns, false},
-                            crossed);
+                            limit_sum_value(&limits->sum, now_ns), crossed);
     for (size_t i = 0; i < count; i++) {
         crossings_cross_sum(&limits->crossings, crossed[i], over ? NULL : &reach);
     }

@@ -160,7 +160,7 @@ static void assert_total(struct limit_sum *sum, double now_s, double joules, con
 
     while (limit_sum_look(sum, now_ns)) {
     }
-    total_j = limit_sum_total_j(sum, now_ns);
+    total_j = (double)limit_sum_value(sum, now_ns).value;
     fail_if(fabs(total_j - joules) > 1e-6, "%s: at %g s %g J, not %g J", what, now_s, total_j,
             joules);
 }

@@ -147,18 +147,17 @@ static void watch(const char *scope, double limit_j)
     qsort(all_sent, sent_count, sizeof *all_sent, by_time);
     for (const struct sent *sent = all_sent; sent < all_sent + sent_count; sent++) {
         uint64_t now_ns = sent->at_ns + 1;
-        double total_j;
+        struct limit_value total;
 
         limit_sum_report(&sum, sent->node, sent->step, &sent->report, now_ns);
         if (sent->report.last) {
             limit_sum_end_step(&sum, sent->step, now_ns);
         }
-        total_j = limit_sum_total_j(&sum, now_ns);
-        if (limit_list_look(&list, list.limits[0].scope,
-                            (struct limit_value){total_j, now_ns, sum.begun_ns, false}, crossed)) {
+        total = limit_sum_value(&sum, now_ns);
+        if (limit_list_look(&list, list.limits[0].scope, total, crossed)) {
             fired.count++;
             fired.time_s = (double)crossed[0]->state.crossing.time_ns / S;
-            fired.value_j = total_j;
+            fired.value_j = (double)total.value;
         }
     }
     limit_sum_clear(&sum);
