@@ -31,11 +31,16 @@ _apapi_offer() { # SEPARATORS WORDS [PIECE]
     done <<<"${2// /$'\n'}"
 }
 
-# The last jobs of this user. Where Slurm takes longer than a person wants to wait, none. A shell of their own waits for both
-# commands: job control within a completion differs between bash and zsh.
+# Slurm's answer to a command; none where it takes longer than a person wants to wait for the tab key.
+_apapi_ask() { # CMD...
+    timeout 0.3 "$@" 2>/dev/null
+}
+
+# The last jobs of this user. A shell of their own waits for both commands: job control within a completion differs between
+# bash and zsh.
 _apapi_jobs() {
-    timeout 0.04 sh -c 'squeue -h -u "$1" -o %A & sacct -n -X -P -u "$1" -S now-2days -o jobidraw & wait' sh \
-        "${USER:-$(id -un)}" 2>/dev/null | sort -un
+    _apapi_ask sh -c 'squeue -h -u "$1" -o %A & sacct -n -X -P -u "$1" -S now-2days -o jobidraw & wait' sh \
+        "${USER:-$(id -un)}" | sort -un
 }
 
 _apapi_components() {
@@ -69,8 +74,8 @@ _apapi_argument() { # KIND
     JOB*) _apapi_offer , "$(_apapi_jobs)" ;;
     LIST | COMPONENT*) _apapi_components ;;
     USER*) _apapi_offer , "$(compgen -u)" ;;
-    PARTITION*) _apapi_offer , "$(timeout 0.04 sinfo -h -o %R 2>/dev/null)" ;;
-    NODES*) _apapi_offer , "$(timeout 0.04 sinfo -h -N -o %N 2>/dev/null | sort -u)" ;;
+    PARTITION*) _apapi_offer , "$(_apapi_ask sinfo -h -o %R)" ;;
+    NODES*) _apapi_offer , "$(_apapi_ask sinfo -h -N -o %N | sort -u)" ;;
     DIR) _apapi_files -d ;;
     FILE* | PROGRAM) _apapi_files ;;
     esac

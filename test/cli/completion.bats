@@ -8,13 +8,13 @@ load ../eventually
 
 setup_file() {
     export repository install=$repository/build/install
-    # a Slurm that answers in time, however long a process takes to start here, and one that never does
+    # a Slurm that is never too late, however long a process takes to start here, and one that never answers
     mkdir -p "$BATS_FILE_TMPDIR/slurm" "$BATS_FILE_TMPDIR/slow"
     printf '#!/bin/sh\nshift\nexec "$@"\n' >"$BATS_FILE_TMPDIR/slurm/timeout"
-    printf '#!/bin/sh\nprintf "4711\\n4712\\n"\n' >"$BATS_FILE_TMPDIR/slurm/squeue"
+    printf '#!/bin/sh\nsleep 0.4\nprintf "4711\\n4712\\n"\n' >"$BATS_FILE_TMPDIR/slurm/squeue"
     printf '#!/bin/sh\necho 815\n' >"$BATS_FILE_TMPDIR/slurm/sacct"
-    printf '#!/bin/sh\nexec sleep 1000\n' | tee "$BATS_FILE_TMPDIR/slow/squeue" >"$BATS_FILE_TMPDIR/slow/sacct"
-    chmod +x "$BATS_FILE_TMPDIR"/s*/s*
+    printf '#!/bin/sh\nexec tail -n 0 -f "$0"\n' | tee "$BATS_FILE_TMPDIR/slow/squeue" >"$BATS_FILE_TMPDIR/slow/sacct"
+    chmod +x "$BATS_FILE_TMPDIR"/s*/*
 }
 
 setup() {
@@ -61,23 +61,22 @@ become() { # KEYS LINE [KEYS LINE]...: in both shells; blanks at the end and zsh
     [[ $output == $'apapi list rapl \natime -c nvml:rapl ' ]]
 }
 
-lists_both() {
+@test "jobs of the user, also behind a comma" {
+    PATH=$BATS_FILE_TMPDIR/slurm:$PATH
+    become 'apapi show 81' 'apapi show 815' 'apapi report --jobs=815,471' 'apapi report --jobs=815,471' \
+        'apapi report -j 4711,8' 'apapi report -j 4711,815'
     typed bash 3 'apapi plot 47' # the first adds what both have
     [[ $output == *4711*4712* ]]
 }
 
-@test "jobs of the user, also behind a comma" {
-    PATH=$BATS_FILE_TMPDIR/slurm:$PATH
-    # a busy machine's squeue takes longer than completion waits for it
-    eventually become 'apapi show 81' 'apapi show 815' 'apapi report --jobs=815,471' 'apapi report --jobs=815,471' \
-        'apapi report -j 4711,8' 'apapi report -j 4711,815'
-    eventually lists_both
+none_left() {
+    ! pgrep -f "$BATS_FILE_TMPDIR/slow"
 }
 
 @test "a Slurm that does not answer costs no more than a moment" {
     PATH=$BATS_FILE_TMPDIR/slow:$PATH
     become 'apapi show 4' 'apapi show 4'
-    run ! pgrep -f "$BATS_FILE_TMPDIR/slow"
+    eventually none_left
 }
 
 @test "files, folders and the program's own words" {
