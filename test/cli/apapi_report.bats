@@ -128,6 +128,15 @@ apapi report: 92.2: no record of 1 of 2 nodes; there is one of n1" ]]
     tells 0 'n1|anna||c1' cells node,user,account,cluster --by node # of a node it is what all of its jobs have in common
 }
 
+@test "users without a name are known by their uid" {
+    for uid in 4001 4002; do record "$uid" 0 n1 $((uid - 4001)) 1 100 ".user = null | .uid = $uid"; done
+    record 4003 0 n1 10 1 100 '.user = null'
+    record 4003 1 n1 11 1 100 '.uid = 1003 | .user = "carol"'
+    record 4004 0 n1 12 1 100 '.uid = 1003 | .user = "carol"'
+    record 4004 1 n1 13 1 100 '.uid = 1003 | .user = null'
+    [[ $(cells user,energy --by user) == $'|100\n4001|100\n4002|100\ncarol|300' ]]
+}
+
 @test "a node is one of its cluster" {
     record 90 0 n1 0 100 100
     record 91 0 n1 0 100 300 '.cluster = "c2" | .complete = false | .reason = "cancelled"'

@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/hostlist.h"
+#include "base/units.h"
 #include "cli/totals/totals.h"
 #include "record/record.h"
 #include "sum/members.h"
@@ -196,7 +197,20 @@ static uint32_t word_of(const struct report_ledger *ledger, const struct sum_ent
     return found ? found : earliest_word(ledger, entries, word, false);
 }
 
-static int identify(const struct report_ledger *ledger, struct report_bucket *bucket)
+/* A user without a name is known by his uid, as in ls. @return 0; -1: out of memory */
+static int name_user(struct report_ledger *ledger, struct report_bucket *bucket)
+{
+    uint32_t first = ledger->store.pieces[ledger->order[bucket->first]].mark;
+    uint32_t uid = ledger->identities[first].uid;
+
+    if (bucket->words[REPORT_USER] || uid == APAPI_UNKNOWN || ledger->by == REPORT_BY_NODE) {
+        return 0;
+    }
+    bucket->words[REPORT_USER] = pool_put(&ledger->store.texts, units_part(true, "%u", uid).text);
+    return bucket->words[REPORT_USER] == POOL_NONE ? -1 : 0;
+}
+
+static int identify(struct report_ledger *ledger, struct report_bucket *bucket)
 {
     struct sum_entries entries;
 
@@ -217,7 +231,7 @@ static int identify(const struct report_ledger *ledger, struct report_bucket *bu
         bucket->batches += strcmp(entries.list[i].step, "batch") == 0;
     }
     free(entries.list);
-    return 0;
+    return name_user(ledger, bucket);
 }
 
 /* --- buckets: the parts of records in their order --------------------------------------------- */
