@@ -41,7 +41,6 @@ static struct witness {
 } * witness;                   /* shared with it */
 
 #define WITNESS_GRACE 20     /* looks: a sender may not have reached it yet */
-#define WITNESS_LOOKS 50     /* at most, while it has the signal and did not count it */
 #define LOOK_NS 1000000      /* between them */
 #define TOGETHER_NS 20000000 /* timeout(1) sends it to one, then to all: that is one signal */
 
@@ -92,7 +91,7 @@ static void witness_end(void)
     }
 }
 
-/* Does it have the signal, but has not counted it? */
+/* Has it been sent the signal, but has not counted it? A busy machine may not let it run. */
 static bool witness_pends(int number)
 {
     char path[32], text[2048] = "";
@@ -112,27 +111,30 @@ static bool witness_pends(int number)
 
 static bool witness_has(int number)
 {
-    static unsigned seen[_NSIG];
+    static unsigned seen[_NSIG]; /* with one that it will count */
     static uint64_t seen_ns[_NSIG];
     const struct timespec pause = {.tv_nsec = LOOK_NS};
+    int news = 0;
 
     if (!witness || !witness->pid) {
         return false;
     }
-    for (int i = 0; i < WITNESS_GRACE || (i < WITNESS_LOOKS && witness_pends(number)); i++) {
-        unsigned count = atomic_load(&witness->counts[number]);
-        uint64_t now_ns = clock_monotonic_ns();
+    for (int i = 0; i <= WITNESS_GRACE && news <= 0; i++) {
+        bool pends = i == WITNESS_GRACE && witness_pends(number);
 
-        if (count != seen[number]) {
-            seen[number] = count;
-            seen_ns[number] = now_ns;
-        }
-        if (seen_ns[number] > 0 && now_ns - seen_ns[number] < TOGETHER_NS) {
+        news = (int)(atomic_load(&witness->counts[number]) - seen[number]) + pends;
+        if (news <= 0 && clock_monotonic_ns() - seen_ns[number] < TOGETHER_NS) {
             return true;
         }
-        nanosleep(&pause, NULL);
+        if (news <= 0 && i < WITNESS_GRACE) {
+            nanosleep(&pause, NULL);
+        }
     }
-    return false;
+    if (news > 0) {
+        seen[number] += (unsigned)news;
+        seen_ns[number] = clock_monotonic_ns();
+    }
+    return news > 0;
 }
 
 /* It runs only while a program's end is waited for, or in signals_last(). */

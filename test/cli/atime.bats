@@ -89,6 +89,26 @@ row_fits() { # DOMAIN WATTS
     done
 }
 
+@test "the same on a machine so busy that atime's witness of such signals does not run; one to atime alone is passed on" {
+    local count="trap 'n=\$((n + 1)); echo \$n >>out' TERM; touch ready; for i in {1..400}; do [ -e over ] || sleep 0.05; done" i witness
+    cd "$BATS_TEST_TMPDIR"
+    setsid env --default-signal "$atime" -c estimate bash -c "$count" >/dev/null 2>&1 3>&- &
+    eventually test -e ready
+    witness=$(pgrep -P $! -x atime)
+    kill -STOP "$witness"
+    kill -TERM -- -$!
+    eventually test -s out
+    sleep 0.2
+    [[ $(<out) == 1 ]]
+    kill -CONT "$witness"
+    sleep 0.2
+    kill -TERM $!
+    eventually grep -q 2 out
+    touch over
+    wait $!
+    [[ $(<out) == $'1\n2' ]]
+}
+
 @test "the program has atime's signal mask, dispositions and descriptors" {
     inside='grep -E "^Sig(Blk|Ign|Cgt)" /proc/self/status; ls /proc/self/fd'
     plain=$(bash -c "$inside" 7</dev/null)
