@@ -179,6 +179,13 @@ size_t terminal_width(void)
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 ? window.ws_col : 0;
 }
 
+size_t terminal_height(void)
+{
+    struct winsize window;
+
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 ? window.ws_row : 0;
+}
+
 void terminal_put(FILE *out, const char *text, size_t indent, size_t width)
 {
     char clean[1024];

@@ -13,6 +13,9 @@
 /** @return the width of the terminal at standard output, or COLUMNS; 0: not known. */
 size_t terminal_width(void);
 
+/** @return the height of the terminal at standard output [lines]; 0: not known. */
+size_t terminal_height(void);
+
 /** Print a paragraph, continued with this indent; `width` 0: no limit. */
 void terminal_put(FILE *out, const char *text, size_t indent, size_t width);
 

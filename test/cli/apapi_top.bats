@@ -108,6 +108,19 @@ three_steps='page(17; "anna") * {job_name: "stream"}, page(18; "bert") * {step: 
 TABLE
 }
 
+@test "a screen has the first rows of many steps, says how many more there are, and keeps the notes" {
+    pages '[range(100; 140)] | .[] | page(.; "anna")'
+    run -0 person -n 1 --sort=job
+    [[ ${#lines[@]} -eq 23 && ${lines[0]} == *"apapi: 40 steps"* && ${lines[1]} == *"elapsed"* && ${lines[2]} == "  100.0"* ]]
+    [[ ${lines[20]} == "  118.0"* && ${lines[21]} == "  22 more"* && ${lines[22]} == *"steps do not add up"* ]]
+    run -0 person -1
+    [[ ${#lines[@]} -eq 44 && $output != *" more"* ]]
+    let_go
+    pages '[range(100; 118)] | .[] | page(.; "anna")'
+    run -0 person -n 1
+    [[ $output != *" more"* && $output == *"  117.0"* ]]
+}
+
 @test "for programs: a line for each look, as docs/top.schema.json says" {
     set_clock goes
     pages "$three_steps"', page(20; "x") * {state: "starting", domains: null}, page(21; "x") * {het_job: 20, het_offset: 1, state: "ended",

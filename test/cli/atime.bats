@@ -96,6 +96,7 @@ row_fits() { # DOMAIN WATTS
     eventually test -e ready
     witness=$(pgrep -P $! -x atime)
     kill -STOP "$witness"
+    eventually grep -q '^State:.T' "/proc/$witness/status"
     kill -TERM -- -$!
     eventually test -s out
     sleep 0.2

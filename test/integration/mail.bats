@@ -65,6 +65,15 @@ synced_mail() { sync_all; has_mail "$1"; }
     grep -q '^Energy: ' "$mail"
 }
 
+@test "each task of an array has its own energy, also the one whose job id is the array's" {
+    job=$(submit_mailed --mail-type=END,ARRAY_TASKS -N1 --array=3,5 --wrap 'srun sleep 0.5')
+    for task in "${job}_3" "${job}_5"; do
+        eventually synced_mail "Job_id=$task "
+        grep -qx "Job ID: $task" "$(has_mail "Job_id=$task ")"
+        grep -q '^Energy: ' "$(has_mail "Job_id=$task ")"
+    done
+}
+
 @test "energy that never becomes known, and an apapi that fails: the mail as Slurm has written it" {
     plugstack default=off
     sed -i 's/^wait = .*/wait = 1s/' "$shared/apapi.conf"

@@ -23,6 +23,7 @@ struct top_form {
     bool verbose;
     bool filtered; /* steps were filtered */
     size_t width;  /* columns; 0: no limit */
+    size_t height; /* lines of a screen that is drawn again; 0: no limit */
 };
 
 /* --- for people ----------------------------------------------------------------------------- */
@@ -155,9 +156,9 @@ static struct content find_content(const struct top_view *view)
     return content;
 }
 
-static int put_steps(const struct top_view *view, const struct content *content)
+static int put_steps(const struct top_view *view, const struct content *content, FILE *out)
 {
-    struct table table = table_begin(step_columns, STEP_COLUMNS, TABLE_FOR_PEOPLE, true, stdout);
+    struct table table = table_begin(step_columns, STEP_COLUMNS, TABLE_FOR_PEOPLE, true, out);
 
     for (size_t i = 0; i < view->count; i++) {
         put_step(&table, &view->steps[i], content);
@@ -202,7 +203,7 @@ static void put_title(const struct top_view *view, const struct top_form *form)
 }
 
 static void put_notes(const struct top_view *view, const struct content *content,
-                      const struct top_form *form)
+                      const struct top_form *form, FILE *out)
 {
     const struct {
         size_t count; /* 0: it does not apply */
@@ -227,22 +228,59 @@ static void put_notes(const struct top_view *view, const struct content *content
             snprintf(text, sizeof text, "%s%s",
                      units_part(notes[i].many, "%zu ", notes[i].count).text,
                      notes[i].many && notes[i].count > 1 ? notes[i].many : notes[i].one);
-            fputs("  ", stdout);
-            terminal_put(stdout, text, 2, form->width);
+            fputs("  ", out);
+            terminal_put(out, text, 2, form->width);
         }
     }
+}
+
+static size_t count_lines(const char *text)
+{
+    size_t lines = 0;
+
+    while ((text = strchr(text, '\n'))) {
+        text++;
+        lines++;
+    }
+    return lines;
+}
+
+/* Of a table that is too long for the screen, the first rows. */
+static void put_fitting(const char *table, const char *notes, size_t height)
+{
+    size_t around = 3 + count_lines(notes); /* also the title, how many more, and the cursor */
+    size_t room = height == 0 ? SIZE_MAX : height > around ? height - around : 1;
+    size_t lines = count_lines(table) - count_lines(notes), shown = 0;
+    const char *rest = table;
+
+    for (; rest < notes && (shown < room || lines == room + 1); shown++) {
+        rest = strchr(rest, '\n') + 1;
+    }
+    printf("%.*s", (int)(rest - table), table);
+    if (rest < notes) {
+        printf("  %zu more\n", lines - shown);
+    }
+    fputs(notes, stdout);
 }
 
 static int top_print_text(const struct top_view *view, const struct top_form *form)
 {
     struct content content = find_content(view);
+    char *text = NULL;
+    size_t size = 0, table_size;
+    FILE *out = open_memstream(&text, &size);
+    int result = out ? put_steps(view, &content, out) : -1;
 
-    put_title(view, form);
-    if (put_steps(view, &content)) {
-        return -1;
+    if (result == 0) {
+        fflush(out);
+        table_size = size;
+        put_notes(view, &content, form, out);
+        result = fclose(out);
+        put_title(view, form);
+        put_fitting(text, text + table_size, form->height);
     }
-    put_notes(view, &content, form);
-    return 0;
+    free(text);
+    return result;
 }
 
 /* --- for programs --------------------------------------------------------------------------- */
@@ -450,6 +488,7 @@ static int run(struct top *top)
         uint64_t until_ns;
 
         top->form.width = terminal_width();
+        top->form.height = top->clears ? terminal_height() : 0;
         status = look(top);
         status = status ? status : show(top, count == 1);
         if (status || count == top->iterations) {
