@@ -289,6 +289,33 @@ SIMULATED(a_late_region_with_more_time_gets_a_power_of_its_own)
     assert_int_equal(find("r70")->method, APAPI_REGION_SHARED);
 }
 
+/* As of a meter that has not moved since its first reading: it has no later time. */
+SIMULATED(time_before_a_meter_has_moved_is_a_regions)
+{
+    struct page_program *page = new_crowded_page();
+    struct observed *program = new_observed(page);
+    struct apapi_live_slot *slot = &live.domains[APAPI_DOMAIN_PACKAGE];
+    struct apapi_measurement m = measured_j(20);
+
+    slot->total = NAN;
+    slot->time_ns = simulated_ns;
+    assert_int_equal(observe_add(observer, program), 0);
+    for (int i = 0; i < 10; i++) {
+        simulated_ns += NS_PER_S / 10;
+        page->slots[0].own[1] += NS_PER_S / 10;
+        observe_reading(&live, observer);
+    }
+    simulated_ns += NS_PER_S;
+    reading(20);
+    observe_remove(observer, program);
+    m.domains[APAPI_DOMAIN_PACKAGE].covered = 0.996;
+    m.domains[APAPI_DOMAIN_PACKAGE].uncertainty_j = 0.06;
+    take_result(&m);
+    assert_true(fabs((double)find("r1")->time_ns / 1e9 - 1) < 1e-3);
+    /* what was drawn while nothing was read may be its, but for what is certain */
+    assert_true(find("r1")->domains[APAPI_DOMAIN_PACKAGE].uncertainty_j >= 0.06);
+}
+
 /* The energy outside of all regions is not that of a region whose time nobody has seen. */
 OBSERVED(a_region_without_time_has_no_energy)
 {

@@ -542,17 +542,18 @@ static void observe_look_sometimes(struct observer *observer)
     }
 }
 
-/* When the latest reading of a domain that has a new one was. 0: there is none. */
+/* When the latest reading of a domain that has a new one was. 0: there is none, or no energy yet.
+ */
 static uint64_t observe_read_ns(const struct observer *observer)
 {
     uint64_t latest_ns = 0;
 
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        uint64_t time_ns = observer->live->domains[d].time_ns;
+        const struct apapi_live_slot *slot = &observer->live->domains[d];
 
-        if (observer->domains[d].fit && time_ns != observer->domains[d].time_ns &&
-            time_ns > latest_ns) {
-            latest_ns = time_ns;
+        if (observer->domains[d].fit && !isnan(slot->total) &&
+            slot->time_ns != observer->domains[d].time_ns && slot->time_ns > latest_ns) {
+            latest_ns = slot->time_ns;
         }
     }
     return latest_ns;

@@ -48,6 +48,15 @@ static double result_noise_j(const struct apapi_measurement *m, int domain, cons
     return wall_s > 0 ? fit->sums.y / wall_s * (double)update_ns / NS_PER_S * FIT_UPDATE_NOISE : 0;
 }
 
+/* What the time without readings has drawn may be any region's. */
+static double result_gaps_j(const struct apapi_domain_result *domain)
+{
+    return coverage_is_low(domain->covered) ? domain->uncertainty_j
+           : domain->covered > 0
+               ? fmin(domain->energy_j * (1 - domain->covered), domain->uncertainty_j)
+               : 0;
+}
+
 /* The rows are copied, so that the readings do not wait. */
 static int result_estimate(struct observer *observer, const struct apapi_measurement *m,
                            struct estimates *estimates)
@@ -73,9 +82,7 @@ static int result_estimate(struct observer *observer, const struct apapi_measure
         if (m && m->domains[d].measured && estimates->copy.sums.y > 0) {
             estimates->factor[d] = m->domains[d].energy_j / estimates->copy.sums.y;
         }
-        if (m && m->domains[d].measured && coverage_is_low(m->domains[d].covered)) {
-            estimates->gaps_j[d] = m->domains[d].uncertainty_j;
-        }
+        estimates->gaps_j[d] = m && m->domains[d].measured ? result_gaps_j(&m->domains[d]) : 0;
         if (apapi_domain_adds_up(d) && estimates->copy.sums.y > most_j) {
             most_j = estimates->copy.sums.y;
             estimates->main_domain = d;
