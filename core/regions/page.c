@@ -10,9 +10,10 @@
 #include "base/shared_page.h"
 #include "base/text.h"
 
-#define NAME_MOST 256 /* of a name with its NUL */
-#define NAME_TAIL 45  /* bytes that a long name keeps of its end */
-#define PAGE_TRIES 4  /* a thread that changes its region in each of them has just entered one */
+#define NAME_MOST 256  /* of a name with its NUL */
+#define NAME_TAIL 45   /* bytes that a long name keeps of its end */
+#define NAME_MIDDLE 14 /* "...", a hash of all of it, which tells long names apart, and "..." */
+#define PAGE_TRIES 4   /* a thread that changes its region in each of them has just entered one */
 
 _Static_assert(sizeof(struct page_head) == 4096, "the head is one page of memory");
 _Static_assert(sizeof(struct page_node) == 128, "a node is two cache lines");
@@ -85,11 +86,11 @@ void page_show_name(char shown[PAGE_NAME_SIZE], const char *name)
     char whole[NAME_MOST * 4 + 8] = "", next[8];
     size_t length = 0, head = 0, tail;
 
-    for (size_t i = 0; name[i] && length + sizeof next < sizeof whole;) {
+    for (size_t i = 0; name[i] && i < NAME_MOST - 1 && length + sizeof next < sizeof whole;) {
         i += show_next(next, name + i);
         memcpy(whole + length, next, strlen(next) + 1);
         length += strlen(next);
-        head = length < PAGE_NAME_SIZE - NAME_TAIL - 3 ? length : head;
+        head = length < PAGE_NAME_SIZE - NAME_TAIL - NAME_MIDDLE ? length : head;
     }
     if (length == 0) {
         strcpy(shown, "\"\"");
@@ -100,7 +101,8 @@ void page_show_name(char shown[PAGE_NAME_SIZE], const char *name)
         while ((whole[tail] & 0xC0) == 0x80) { /* within a character */
             tail++;
         }
-        snprintf(shown, PAGE_NAME_SIZE, "%.*s...%.*s", (int)head, whole, NAME_TAIL, whole + tail);
+        snprintf(shown, PAGE_NAME_SIZE, "%.*s...%08x...%.*s", (int)head, whole,
+                 (unsigned)text_hash(whole), NAME_TAIL, whole + tail);
     }
 }
 

@@ -118,7 +118,7 @@ const char *page_problem(const struct page_program *page);
 bool page_results_valid(const struct page_results *page);
 
 /** Put a name into `shown` as page_node_copy has it: "a/b" becomes "a\x2Fb", of a long one its
- * beginning and end stay. Of `name` 255 bytes count. */
+ * beginning and end stay, and a hash is in the middle. Of `name` 255 bytes count. */
 void page_show_name(char shown[PAGE_NAME_SIZE], const char *name);
 
 /** @return nodes that may be read, 1 to PAGE_REST; PAGE_REST itself may be, too. */
