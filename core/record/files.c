@@ -519,21 +519,50 @@ static int walk_read_names(struct namelist *names, int fd, const struct apapi_sc
     return code ? -1 : 0;
 }
 
+#define PACKED_SIZE (NAME_MAX + sizeof ".gz")
+
+/* The name that gzip gives a file, or gunzip a compressed one. */
+static void walk_other_name(char other[PACKED_SIZE], const char *name)
+{
+    bool packed = inflow_is_packed(name);
+
+    snprintf(other, PACKED_SIZE, "%.*s%s", (int)(strlen(name) - (packed ? 3 : 0)), name,
+             packed ? "" : ".gz");
+}
+
+/* gzip gives what it has written the plain file's time, then removes that. */
+static bool walk_is_unfinished(int day_fd, const char *name, const char *plain_name)
+{
+    struct stat file, plain;
+
+    return inflow_is_packed(name) && fstatat(day_fd, name, &file, AT_SYMLINK_NOFOLLOW) == 0 &&
+           fstatat(day_fd, plain_name, &plain, AT_SYMLINK_NOFOLLOW) == 0 &&
+           file.st_mtim.tv_sec * NS_PER_S + file.st_mtim.tv_nsec >=
+               plain.st_mtim.tv_sec * NS_PER_S + plain.st_mtim.tv_nsec;
+}
+
 /* Report a folder or file below the named one that cannot be read. */
 static void walk_leave_out(struct apapi_scan *scan, const char *path, const char *reason)
 {
-    scan->counts.unreadable++;
-    scan_report(scan, &(struct apapi_scan_problem){.file = path, .reason = reason});
+    if (!scan->unfinished) {
+        scan->counts.unreadable++;
+        scan_report(scan, &(struct apapi_scan_problem){.file = path, .reason = reason});
+    }
 }
 
-/* @return whether it is open; else leave it out */
+/* @param other  its name if it was compressed, or decompressed, after the folder was read
+ * @return whether it is open; else leave it out */
 static bool walk_open_regular(struct apapi_scan *scan, int day_fd, const char *path,
-                              struct apapi_scan_file *file)
+                              const char *other, struct apapi_scan_file *file)
 {
     const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
     struct stat status;
 
     file->fd = openat(day_fd, file->name, flags);
+    if (file->fd < 0 && errno == ENOENT) {
+        file->name = other;
+        file->fd = openat(day_fd, other, flags);
+    }
     if (file->fd < 0 || fstat(file->fd, &status) < 0) {
         walk_leave_out(scan, path, errno == ELOOP ? "a symbolic link" : strerror(errno));
     } else if (!S_ISREG(status.st_mode)) {
@@ -579,16 +608,19 @@ static int walk_entry(struct apapi_scan *scan, int day_fd, char path[PATH_MAX],
 {
     size_t length = strlen(path);
     int result = 0;
-    char reason[80];
+    char reason[80], other[PACKED_SIZE];
 
     snprintf(path + length, PATH_MAX - length, "/%s", file->name);
+    walk_other_name(other, file->name);
+    scan->unfinished = walk_is_unfinished(day_fd, file->name, other);
     if (!inflow_is_packed(file->name) && walk_find_suffix(scan, file->name)[strlen(scan->suffix)]) {
         snprintf(reason, sizeof reason, "its name ends neither with %s nor with .gz", scan->suffix);
         walk_leave_out(scan, path, reason);
-    } else if (walk_open_regular(scan, day_fd, path, file)) {
+    } else if (walk_open_regular(scan, day_fd, path, other, file)) {
         result = walk_read_file(scan, file, path);
         folder_close(file->fd);
     }
+    scan->unfinished = false;
     path[length] = '\0';
     return result;
 }

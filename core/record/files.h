@@ -79,6 +79,7 @@ struct apapi_scan {
     int (*hour)(const struct hour *hour, void *context); /* of hours_read() */
     struct apapi_scan_counts counts;
     bool stopped;
+    bool unfinished;  /* the file is being compressed: its records are in the plain one */
     const char *name; /* of the input */
     struct lines lines;
     struct tree tree; /* scratch memory */

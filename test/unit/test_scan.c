@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which records of steps, and of nodes, are returned from which files. */
+#include <fcntl.h>
+
 #include "apapi/scan.h"
 #include "record/hour.h"
 #include "record/store.h"
@@ -287,6 +289,51 @@ PREPARED(a_reader_goes_on_where_it_ended)
     scan_base(scan);
     assert_string_equal(heard.names, "n1/1 n1/3 n1/1 n1/3 n1/5 ");
     assert_int_equal(heard.problems, 4);
+    apapi_scan_destroy(scan);
+}
+
+static void move(const char *from, const char *to)
+{
+    assert_int_equal(rename(in_base(from), in_base(to)), 0);
+}
+
+static bool gzip_others(const struct apapi_scan_file *file, uint64_t *offset, void *context)
+{
+    (void)offset;
+    (void)context;
+    if (strcmp(file->name, "n1.jsonl") == 0) {
+        move("2026-11-21/n2.jsonl", "2026-11-21/n2.jsonl.gz");
+        move("2026-11-21/n3.jsonl.gz", "2026-11-21/n3.jsonl");
+    }
+    return true;
+}
+
+PREPARED(days_that_are_compressed_meanwhile_are_read)
+{
+    static const char begun[] = "\x1f\x8b\x08\0\0\0\0\0\0\3";
+    static const struct timespec old[2] = {{1, 0}, {1, 0}};
+    struct heard heard = {0};
+    const struct apapi_scan_sink sink = {hear_record, hear_problem, gzip_others, NULL, &heard};
+    struct apapi_scan *scan = apapi_scan_create(NULL, &sink, NULL);
+
+    assert_non_null(scan);
+    store("n1", 1, 0);
+    store("n2", 2, 0);
+    store("n3", 3, 0);
+    store("n4", 4, 0);
+    move("2026-11-21/n3.jsonl", "2026-11-21/n3.jsonl.gz");
+    write_bytes(in_base("2026-11-21/n4.jsonl.gz"), begun, sizeof begun - 1);
+    scan_base(scan);
+    assert_string_equal(heard.names, "n1/1 n2/2 n3/3 n4/4 ");
+    assert_string_equal(heard.reasons, "");
+    /* of another file than the plain one beside it, which is newer */
+    assert_int_equal(utimensat(AT_FDCWD, in_base("2026-11-21/n4.jsonl.gz"), old, 0), 0);
+    apapi_scan_destroy(scan);
+    scan = new_scan(NULL, &heard);
+    scan_base(scan);
+    assert_string_equal(heard.reasons,
+                        "n4.jsonl.gz:0+0: it is compressed, and its end is missing\n");
+    assert_int_equal(apapi_scan_counts(scan)->unreadable, 1);
     apapi_scan_destroy(scan);
 }
 

@@ -95,7 +95,8 @@ APAPI_API void apapi_scan_destroy(struct apapi_scan *scan);
 /**
  * Read an accounting folder: <dir>/<YYYY-MM-DD>/<node>.jsonl, also .jsonl.gz, in the
  * order of days and nodes. Days and nodes that the filter excludes are not opened. Symbolic links
- * below `dir` are not followed. A file that cannot be read is reported, counted and left out.
+ * below `dir` are not followed. A file that cannot be read is reported, counted and left out. One
+ * that is compressed or decompressed meanwhile is read, perhaps twice.
  * @return 0; -1 with errno of opening `dir`, or of the sink, which leaves `err` empty
  */
 APAPI_API int apapi_scan_folder(struct apapi_scan *scan, const char *dir, struct apapi_error *err);
