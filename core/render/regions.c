@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "render/regions.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -83,6 +84,19 @@ struct fom_text table_fom_text(const struct apapi_fom *fom, double energy_j)
     return text;
 }
 
+static void table_put_losses(const struct apapi_region_losses *losses, FILE *out)
+{
+    uint64_t programs = losses->programs + losses->refused, threads = losses->threads;
+
+    if (programs + threads > 0) {
+        text_wrap(
+            out, "not counted: regions of %s%s%s",
+            units_part(programs, "%" PRIu64 " program%s", programs, text_plural(programs)).text,
+            programs && threads ? " and " : "",
+            units_part(threads, "%" PRIu64 " thread%s", threads, text_plural(threads)).text);
+    }
+}
+
 int table_put_regions(const struct apapi_regions *regions, double energy_j, const char *step,
                       FILE *out)
 {
@@ -104,6 +118,7 @@ int table_put_regions(const struct apapi_regions *regions, double energy_j, cons
         text_wrap(out, "%zu more region%s%s%s", more, text_plural(more),
                   step ? ": apapi regions " : "", step ? step : "");
     }
+    table_put_losses(&regions->losses, out);
     for (size_t i = 0; i < regions->fom_count; i++) {
         text_wrap(out, "%s", table_fom_text(&regions->foms[i], energy_j).text);
     }

@@ -47,6 +47,7 @@ is_soon_and_small() {
     is_soon_and_small "$stderr"
     jq -e '.complete and (.domains.package.energy_j / .elapsed_s - 100 | fabs) < 10 and .regions_lost.threads >= 1024 and
         ([.regions[].domains.package.energy_j | select(.)] | add) - .domains.package.energy_j < 1' <<<"$output"
+    [[ $("$apapi" show -f table - <<<"$output") =~ 'not counted: regions of '.*' threads' ]]
 }
 
 @test "two hundred programs with regions in one step" {

@@ -153,8 +153,13 @@ static void serve_accept(struct serve *serve)
         return;
     }
     if (getsockopt(channel, SOL_SOCKET, SO_PEERCRED, &who, &size) ||
-        (who.uid != serve->uid && who.uid != 0 && who.uid != geteuid()) ||
-        serve->peer_count == SERVE_CONNECTIONS || !(peer = calloc(1, sizeof(*peer)))) {
+        (who.uid != serve->uid && who.uid != 0 && who.uid != geteuid())) {
+        close(channel);
+        return;
+    }
+    peer = serve->peer_count < SERVE_CONNECTIONS ? calloc(1, sizeof(*peer)) : NULL;
+    if (!peer) {
+        serve->observer->losses.programs++;
         close(channel);
         return;
     }
