@@ -30,6 +30,7 @@ static struct {
     bool one_table; /* the same: one table, as nobody has chosen others */
     bool stopping;  /* the sampler knows that the step has ended */
     bool silent;    /* do not report the reason of a failure */
+    bool off;       /* but to srun: nothing is measured on this node */
     bool begun;     /* the first task exists */
     uint32_t ended; /* tasks that have ended */
     struct {
@@ -342,6 +343,9 @@ int spank_apapi_remote_init_post_opt(spank_t spank, int count, char *const words
     }
     if (request.components && remote_counts()) {
         remote_start(spank, &request);
+    } else if (remote.collector.port != 0) { /* srun waits until it hears of each node */
+        remote.measuring = remote.silent = remote.off = true;
+        apapi_fail(&remote.failure, EPERM, "this site measures nothing on this node");
     }
     return ESPANK_SUCCESS;
 }
@@ -519,7 +523,8 @@ static void remote_finish(spank_t spank)
         }
         print("apapi: step %u.%s not measured on %s: %s", remote.step.job, remote.step.step_name,
               remote.step.node, remote.failure.text);
-        remote_deliver(spank, APAPI_WORD_ABSENT, remote.silent ? "" : remote.failure.text);
+        remote_deliver(spank, APAPI_WORD_ABSENT,
+                       remote.silent && !remote.off ? "" : remote.failure.text);
     }
 }
 

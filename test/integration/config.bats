@@ -235,3 +235,16 @@ interval_ms() { # NODE
     run --separate-stderr as_alice APAPI_ESTIMATE_IDLE_W=60 APAPI_ESTIMATE_CORE_W=8 srun -N2 --apapi=estimate sh -c 'exit 3'
     [[ $status -eq 3 && $stderr == *'estimate: not measured (idle_w and core_w are not set'* && $stderr != *' J'* ]]
 }
+
+@test "enabled = no on one of the nodes: it says so, and no srun waits for it" {
+    configure 'enabled = no'
+    cp "$conf" "$conf.off"
+    configure 'stop_timeout = 10s'
+    cluster on n2 mount --bind "$conf.off" "$conf"
+    SECONDS=0
+    tells 3 '*package*n2: no record (this site measures nothing on this node)*' as_alice srun -N2 --apapi=rapl sh -c 'sleep 0.2; exit 3'
+    configure $'stop_timeout = 10s\ndefault = rapl'
+    tells 0 '*package*n2: no record (this site measures nothing*' as_alice srun -N2 sleep 0.2
+    ((SECONDS < 20)) # it would wait for 10.5 s each time
+    cluster on n2 umount "$conf"
+}
