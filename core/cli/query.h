@@ -70,6 +70,7 @@ struct query {
     bool own;              /* the folder is the caller's own in user_records */
     size_t taken;          /* records that are wanted */
     size_t left_out;       /* lines that are not records, and unreadable files */
+    bool incomplete;       /* there are such files */
 };
 
 /* Options, named as in sacct, of a command's struct query. */

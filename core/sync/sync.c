@@ -295,9 +295,10 @@ static int sync_take_record(const struct apapi_record *record, const char *line,
 
 static void take_problem(const struct apapi_scan_problem *problem, void *context)
 {
-    const struct sync *sync = context;
+    struct sync *sync = context;
 
     if (problem->line == 0 && problem->offset == 0) {
+        sync->query.incomplete = true;
         fprintf(stderr, "apapi sync: %s: %s\n", problem->file, problem->reason);
     } else if (sync->query.verbose) {
         command_note_skipped("sync", problem);
@@ -582,7 +583,7 @@ static int main_run(struct sync *sync)
     found_free(&sync->found);
     config_clear(&config);
     query_free(query);
-    return command_finish("sync", status);
+    return command_finish("sync", query->incomplete ? EXIT_FAILURE : status);
 }
 
 int main(int argc, char **argv)

@@ -25,11 +25,11 @@ same() { # [WORD of standard error]
     local question
     for question in "--by job --json" "--by day -P -N n1" "-u anna -E 2026-11-21"; do
         # shellcheck disable=SC2086 # words
-        run -0 --separate-stderr report -S 2026-01-01 $question
-        given=$output said=$stderr
+        run --separate-stderr report -S 2026-01-01 $question
+        given=$output said=$stderr code=$status
         # shellcheck disable=SC2086 # words
-        run -0 --separate-stderr report -S 2026-01-01 --no-index $question
-        [[ $output == "$given" ]]
+        run "-$code" --separate-stderr report -S 2026-01-01 --no-index $question
+        [[ $given && $output == "$given" ]]
         [[ $(grep -v "no index: ${1-}" <<<"$said") == "$stderr" && ${1+set} == "$(grep -q "no index: ${1-}" <<<"$said" && echo set)" ]]
     done
 }

@@ -96,16 +96,21 @@ load report_common
     cd "$acct"/*/
     gzip -c n1.jsonl | head -c 200 >n3.jsonl.gz
     mv n2.jsonl n2.jsonl.xz
-    run -0 --separate-stderr cells energy
+    run -1 --separate-stderr cells energy
     [[ $output == 1000 && $stderr == "apapi report: 2 files or folders cannot be read (-v shows them)" ]]
-    complains 0 '*n2.jsonl.xz: its name ends neither with .jsonl nor with .gz*' cells energy -v
+    complains 1 '*n2.jsonl.xz: its name ends neither with .jsonl nor with .gz*' cells energy -v
     [[ $stderr == *"n3.jsonl.gz: it is compressed, and its end is missing"* ]]
-    run -1 cells energy --strict
+    rm n2.jsonl.xz
+    for command in 'show 6' 'show --brief 6' 'plot -o plot.svg 6' 'import --db sqlite:db'; do
+        read -ra words <<<"$command"
+        run -1 --separate-stderr "$apapi" "${words[@]}" --acct-dir "$acct"
+        [[ $stderr == "apapi ${words[0]}: 1 file or folder cannot be read (-v shows them)" && ($output || -s plot.svg) ]]
+    done
     printf '\x1f\x8b\x08 no such thing' >n3.jsonl.gz
-    complains 0 '*n3.jsonl.gz: it is compressed, and damaged*' cells energy -v
+    complains 1 '*n3.jsonl.gz: it is compressed, and damaged*' cells energy -v
     tells 1 'apapi report: n3.jsonl.gz: it is compressed, and damaged' "$apapi" report n3.jsonl.gz
     { gzip -c n1.jsonl && cat n1.jsonl; } >n3.jsonl.gz # these are records, too
-    complains 0 '*n3.jsonl.gz: it is compressed, and damaged*' cells energy -v
+    complains 1 '*n3.jsonl.gz: it is compressed, and damaged*' cells energy -v
     printf '\x28\xb5\x2f\xfd\x04' >n3.jsonl.zst
     tells 1 'apapi report: n3.jsonl.zst: it is compressed with zstd, and only gzip is read' "$apapi" report n3.jsonl.zst
 }

@@ -249,7 +249,7 @@ forge() { # JOB JQ-EXPRESSION
     [[ -z $(comment "$job") ]]
 }
 
-@test "records of clusters that slurmdbd cannot have, or does not know, hold up no other" {
+@test "records of unknown clusters, and a file that cannot be read, hold up no other" {
     job=$(submit -w n1 --wrap 'sleep 0.2')
     eventually ended "$job"
     for cluster in moon $'"`\'; drop'; do
@@ -257,7 +257,8 @@ forge() { # JOB JQ-EXPRESSION
         cat "$folder/$(date -u +%F)/n1.jsonl" >>"$folder/$(date -u +%F)/n2.jsonl"
     done
     forge "$job" .
-    complains 0 "*slurmdbd does not know 2 jobs, tried again by the next run: $job, $job*" apapi sync --acct-dir "$folder"
+    ln -s n1.jsonl "$folder/$(date -u +%F)/n3.jsonl"
+    complains 1 "*n3.jsonl: a symbolic link*slurmdbd does not know 2 jobs, tried again by the next run: $job, $job*" apapi sync --acct-dir "$folder"
     [[ $(comment "$job") == '{"apapi":'* ]]
     run ! grep 'mysql_query failed' "$APAPI_CLUSTER_DIR/log/slurmdbd.log"
 }

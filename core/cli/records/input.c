@@ -316,8 +316,11 @@ static void input_conclude(const struct reading *reading)
                 text_plural(lines), hint);
     }
     if (reading->files > 0) {
-        fprintf(stderr, "apapi %s: %zu file%s or folders cannot be read%s\n", query->command,
-                reading->files, text_plural(reading->files), hint);
+        const char *plural = text_plural(reading->files);
+
+        fprintf(stderr, "apapi %s: %zu file%s or folder%s cannot be read%s\n", query->command,
+                reading->files, plural, plural, hint);
+        query->incomplete = true;
     }
     query->left_out += reading->left_out;
 }
@@ -495,7 +498,9 @@ int records_begin(struct query *query)
 
 int records_end(struct query *query, int status)
 {
+    bool failed = query->incomplete || (query->strict && query->left_out > 0);
+
     config_clear(query->config);
     query_free(query);
-    return status == EXIT_SUCCESS && query->strict && query->left_out > 0 ? EXIT_FAILURE : status;
+    return status == EXIT_SUCCESS && failed ? EXIT_FAILURE : status;
 }

@@ -13,7 +13,8 @@
  */
 int records_begin(struct query *query);
 
-/** Free what it has made. @return `status`; failure if lines were left out and that is an error */
+/** Free what it has made. @return `status`; failure if a file cannot be read, or lines were left
+ * out and that is an error */
 int records_end(struct query *query, int status);
 
 /** Receives what is read. All may be NULL. */
