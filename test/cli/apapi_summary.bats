@@ -86,9 +86,8 @@ END
 }
 
 @test "a job of which Slurm alone knows the energy: that, in an object of its own or after other words" {
-    for comment in '{"apapi":{"v":1,"energy_j":1440.12,"uncertainty_j":2.5,"mean_w":240.02,"nodes":1,"measured_pct":99.5}}' \
-        'audited{"apapi":{"v":1,"energy_j":1440.12,"uncertainty_j":2.5,"mean_w":240.02,"nodes":1,"measured_pct":99.5}}'; do
-        fake_sacct "$job_17$comment"
+    for words in '' audited '{`by`:`me`}'; do
+        fake_sacct "$job_17$words"'{"apapi":{"v":1,"energy_j":1440.12,"uncertainty_j":2.5,"mean_w":240.02,"nodes":1,"measured_pct":99.5}}'
         run -0 summary 17
         says 'Energy: 1.440 kJ ±0.17 %' 'Mean power: 240.0 W' 'Measured: 99.5 % of the node time' 'CPU efficiency: 75.00 % of 00:13:20 core time'
         [[ $output != *Program* ]]

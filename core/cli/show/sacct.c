@@ -81,16 +81,17 @@ static double member_of(const struct tree_node *object, const char *key)
     return tree_is_number(value) ? amount(tree_number(value)) : NAN;
 }
 
-/* The comment is an object with our key, or a text with such an object at its end. */
+/* The comment is an object with our key, or a text with such an object at its end. The text may look
+ * like an object: sacctmgr makes another quotation mark of each. */
 static void read_comment(const char *comment, struct sacct_job *job)
 {
-    const char *begin = *comment == '{' ? comment : strstr(comment, OWN_BEGIN);
+    const char *at = *comment == '{' ? comment : strstr(comment, OWN_BEGIN);
     struct tree tree = {0};
     struct tree_problem problem;
     const struct tree_node *own = NULL;
 
-    if (begin && tree_parse(&tree, begin, strlen(begin), &problem) == 0) {
-        own = tree_get(tree.nodes, "apapi");
+    for (; at && !own; at = strstr(at + 1, OWN_BEGIN)) {
+        own = tree_parse(&tree, at, strlen(at), &problem) ? NULL : tree_get(tree.nodes, "apapi");
     }
     job->energy_j = member_of(own, "energy_j");
     job->uncertainty_j = member_of(own, "uncertainty_j");
