@@ -81,8 +81,8 @@ static double member_of(const struct tree_node *object, const char *key)
     return tree_is_number(value) ? amount(tree_number(value)) : NAN;
 }
 
-/* The comment is an object with our key, or a text with such an object at its end. The text may look
- * like an object: sacctmgr makes another quotation mark of each. */
+/* The comment is an object with our key, or a text with such an object at its end. The text may
+ * look like an object: sacctmgr makes another quotation mark of each. */
 static void read_comment(const char *comment, struct sacct_job *job)
 {
     const char *at = *comment == '{' ? comment : strstr(comment, OWN_BEGIN);
