@@ -151,7 +151,8 @@ END
 @test "each panel of energy has an answer in a MariaDB that apapi import fills" {
     needs_server
     record 7 0 n1 0 100 50 '.uid = 1000 | .domains.package.uncertainty_j = 1 | .total.uncertainty_j = 1'
-    record 7 0 n2 0 100 70 '.domains.package.uncertainty_j = 1 | .total.uncertainty_j = 1 | .regions = [
+    record 7 0 n2 0 100 70 '.timeline = {bin_s: 40, package: {unit_j: 1, n: [2800, 1400, 1400], covered_pct: {"1": 50}}} |
+        .domains.package.uncertainty_j = 1 | .total.uncertainty_j = 1 | .regions = [
         {name: "solve", count: 3, programs: 1, threads: 1, time_s: 50, method: "measured", domains: {package: {energy_j: 4000, power_w: 80}}},
         {name: "read", count: 1, programs: 1, threads: 1, time_s: 40, method: "unknown"}]'
     record 8 0 n1 200 100 50 'del(.domains.package.energy_j, .total) | .complete = false | .reason = "the node has failed"'
@@ -172,10 +173,10 @@ END
     query=$(grep '^Nodes: what became' asked | cut -f 2)
     run -0 mariadb --no-defaults --socket="$server/socket" -N apapi -e "$query"
     [[ $(awk '{ print $2, $3, $4 * 3.6e6, $5 * 3.6e6, $9 }' <<<"$output") == 'n3 2026-11-20 8000 3000 87.5' ]]
-    # the curve of a job: four bins of 25 s on each of two nodes
+    # the curve of a job: four bins of 25 s; three of 40 s, of which one is half covered and the last ends with the record
     query=$(grep '^Power of job' asked | cut -f 2)
     run -0 mariadb --no-defaults --socket="$server/socket" -N apapi -e "$query"
-    [[ $(wc -l <<<"$output") -eq 8 && $(awk '$2 == "n2" { print $3 + 0 }' <<<"$output" | sort -u) == 70 ]]
+    [[ $(wc -l <<<"$output") -eq 7 && $(awk '$2 == "n2" { print $1 - 1795168800, $3 + 0 }' <<<"$output") == $'20 70\n60 70\n90 70' ]]
     [[ $(awk '$2 == "n1" { print $1 - 1795168800 }' <<<"$output" | head -n 2 | tr '\n' ' ') == '12.5 37.5 ' ]]
 }
 
