@@ -94,6 +94,20 @@ END
     done
 }
 
+@test "a job that runs: its figures are of the steps that have ended" {
+    local none='apapi show: no record of this job found: it is RUNNING, and a step has its record at its end'
+    fake_sacct "${job_17/COMPLETED/RUNNING}"
+    tells 1 "$none" summary 17
+    tells 1 "$none" "$apapi" show --acct-dir "$acct" 17
+    two_nodes
+    run -0 summary 17
+    says 'State: RUNNING: the figures are of its steps that have ended' 'Energy: 50.00 kJ'
+    tells 0 '*state *RUNNING: the figures are of its steps that have ended*' "$apapi" show --acct-dir "$acct" 17
+    fake_sacct "$job_17"
+    run -0 "$apapi" show --acct-dir "$acct" 17
+    [[ $output != *state* ]]
+}
+
 @test "a job of another user's with the same number in Slurm is not this one" {
     fake_sacct "${job_17/anna/berta}"
     two_nodes

@@ -203,10 +203,11 @@ draws_240_w() { # TEXT JOB
     job=$(submit -N1 --wrap 'srun sleep 0.2; sleep 1000')
     has_record() { records 'n?' | grep -q "\"job\":$job,\"step\":\"0\""; }
     eventually has_record
-    in_slurmdbd() { [[ -n $(field "$job" state) ]]; }
+    in_slurmdbd() { [[ $(field "$job" state) == RUNNING ]]; }
     eventually in_slurmdbd
     prints 0 '*1 not ended*' sync_all -v
     [[ -z $(comment "$job") ]]
+    prints 0 '*state *RUNNING: the figures are of its steps that have ended*' apapi show --acct-dir "$APAPI_ACCT_DIR" "$job"
     cluster run scancel "$job"
     eventually ended "$job"
     sync_all

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A job in a few lines, as seff, see apapi-show(1). */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 
 #include "base/array.h"
@@ -24,57 +21,6 @@
 #define CPU_LEAST                                                                                  \
     0.1 /* used, of the core time: with less, idle power would be most of its energy */
 
-/* --- Slurm's accounting ----------------------------------------------------------------------- */
-
-#define SACCT_COMMAND                                                                              \
-    "exec timeout -s KILL 2 sacct --noheader --parsable2 --delimiter='" SACCT_DELIMITER            \
-    "' --format=JobIDRaw,JobID,Cluster,User,Account,State,ExitCode,ElapsedRaw,NNodes,AllocCPUS,"   \
-    "CPUTimeRAW,TotalCPU,AdminComment --jobs=\"$APAPI_JOBS\" "                                     \
-    "${APAPI_CLUSTERS:+--clusters=\"$APAPI_CLUSTERS\"} 2>&1 </dev/null"
-
-#define FAILED_LATE 137 /* timeout(1) has killed it */
-#define FAILED_NONE 127
-#define WHY_SIZE 256
-
-/*
- * sacct(1) runs as the caller, so that Slurm decides what he may see; it is a program of its own,
- * because apapi does not link Slurm's library. Its output, also its standard error, is ours to
- * report.
- * @param why  why there is no answer
- * @return the text, for free(); NULL: no answer
- */
-static char *run_sacct(const struct query *query, char why[WHY_SIZE])
-{
-    char *text = NULL;
-    size_t room = 0;
-    ssize_t size;
-    int status;
-    FILE *out;
-
-    setenv("APAPI_JOBS", query->jobs, 1);
-    setenv("APAPI_CLUSTERS", query->wanted.cluster ? query->wanted.cluster : "", 1);
-    unsetenv("SACCT_FORMAT");
-    signal(SIGCHLD, SIG_DFL);         /* if it is ignored, no exit status is known */
-    out = popen(SACCT_COMMAND, "re"); // NOLINT(cert-env33-c): what users say is in the environment
-    if (!out) {
-        return NULL;
-    }
-    size = getdelim(&text, &room, '\0', out);
-    status = pclose(out);
-    status = WIFEXITED(status) ? WEXITSTATUS(status) : FAILED_LATE;
-    if (status == 0) {
-        return text;
-    }
-    if (status == FAILED_LATE || status == FAILED_NONE) {
-        snprintf(why, WHY_SIZE, "sacct: %s", strerror(status == FAILED_LATE ? ETIMEDOUT : ENOENT));
-    } else {
-        snprintf(why, WHY_SIZE, "%.*s", size > 0 ? (int)strcspn(text, "\n") : 0,
-                 size > 0 ? text : "");
-    }
-    free(text);
-    return NULL;
-}
-
 /* --- a job in a few lines --------------------------------------------------------------------- */
 
 /*
@@ -86,7 +32,7 @@ struct brief {
     struct show *show;    /* its records; count 0: there are none to read */
     struct sacct_job job; /* its number is 0 if Slurm's accounting does not say, or not in time */
     bool several;         /* Slurm knows several jobs of this number */
-    char why[WHY_SIZE];   /* Slurm's accounting says nothing; "": it does */
+    char why[SACCT_WHY_SIZE]; /* Slurm's accounting says nothing; "": it does */
     double node_w;
     uint64_t gpus;
     double gpu_share; /* of the time in which a kernel ran */
@@ -222,7 +168,11 @@ static void brief_put_job(const struct brief *brief)
     put("Cluster", job->cluster);
     snprintf(text, sizeof text, "%s%s%s", job->user, *job->account ? "/" : "", job->account);
     put(*job->account ? "User/Account" : "User", text);
-    snprintf(text, sizeof text, *job->exit ? "%s (exit code %s)" : "%s", job->state, job->exit);
+    snprintf(text, sizeof text,
+             sacct_goes_on(job) ? "%s: the figures are of its steps that have ended"
+             : *job->exit       ? "%s (exit code %s)"
+                                : "%s",
+             job->state, job->exit);
     put("State", *job->state ? text : "");
     put("Program", brief->program);
     put("Job name", brief->job_name);
@@ -275,68 +225,6 @@ static void brief_put_energy(const struct brief *brief)
 
 /* --- records and Slurm ------------------------------------------------------------------------ */
 
-/* Records and Slurm's accounting may be of different clusters. */
-static bool is_of_records(const struct show *show, const struct sacct_job *job)
-{
-    for (size_t i = 0; i < show->entries.count; i++) {
-        const struct apapi_identity *id = &show_record_at(show, i)->id;
-
-        if (id->job == job->job && (!*id->cluster || strcmp(id->cluster, job->cluster) == 0) &&
-            (!*id->user || strcmp(id->user, job->user) == 0)) {
-            return true;
-        }
-    }
-    return show->count == 0;
-}
-
-/* Components of a heterogeneous job begin at the same time. */
-static void add_component(struct sacct_job *sum, const struct sacct_job *job)
-{
-    double recorded_s = fmax(sum->recorded_s, job->recorded_s);
-
-    sum->elapsed_s = fmax(sum->elapsed_s, job->elapsed_s);
-    sum->nodes += job->nodes;
-    sum->cores += job->cores;
-    sum->core_s += job->core_s;
-    sum->cpu_s += job->cpu_s;
-    sum->energy_j += job->energy_j;
-    sum->uncertainty_j += job->uncertainty_j;
-    sum->mean_w = (sum->mean_w * sum->recorded_s + job->mean_w * job->recorded_s) / recorded_s;
-    sum->recorded_s = recorded_s;
-    sum->measured = fmin(sum->measured, job->measured);
-}
-
-static void ask_slurm(struct brief *brief)
-{
-    char *text, *rest, *line;
-    struct sacct_job job;
-
-    *brief->why = '\0';
-    rest = text = run_sacct(&brief->options->query, brief->why);
-
-    brief->job = SACCT_JOB_UNKNOWN;
-    while ((line = strsep(&rest, "\n"))) {
-        if (!sacct_line_parse(line, &job) || !is_of_records(brief->show, &job)) {
-            continue;
-        }
-        if (brief->job.job == 0) {
-            brief->job = job;
-        } else if (strchr(job.job_id, '+') && strchr(brief->job.job_id, '+')) {
-            add_component(&brief->job, &job);
-        } else {
-            brief->several = true; /* tasks of an array */
-            brief->job = SACCT_JOB_UNKNOWN;
-            break;
-        }
-    }
-    if (text && brief->show->count == 0 && !isfinite(brief->job.energy_j)) {
-        snprintf(brief->why, sizeof brief->why, "sacct: %s",
-                 brief->job.job ? "the job has no energy of apapi-sync in Slurm's accounting"
-                                : "no such job that you may see");
-    }
-    free(text);
-}
-
 /* @return 0; the exit status after a message: then there is nothing to wait for. */
 static int look(struct brief *brief)
 {
@@ -351,7 +239,7 @@ static int look(struct brief *brief)
     if (show->count > 0 && show_choose(show, query)) {
         return EXIT_FAILURE;
     }
-    ask_slurm(brief);
+    brief->several = sacct_ask(query, show, job, brief->why);
     brief->node_w = brief->gpu_share = NAN;
     if (show->count > 0) {
         strcpy(job->job_id, show->id);
@@ -389,6 +277,9 @@ int show_brief(struct show_options *options)
     }
     if (options->show.count == 0 &&
         !isfinite(brief.job.energy_j)) { /* say why there is no record */
+        if (sacct_goes_on(&brief.job)) {
+            return sacct_fail_going(query->command, &brief.job);
+        }
         query->quiet = false;
         status = records_read(query, show_add, &options->show);
         return status ? status : command_fail(query->command, "no record of this job found");

@@ -18,8 +18,6 @@ struct show_options {
     enum config_format format; /* of a step; CONFIG_NONE: not given */
 };
 
-#define SACCT_DELIMITER "\x1f"
-
 /** A job by sacct(1). Unknown values are "", 0 or NaN. */
 struct sacct_job {
     uint32_t job;
@@ -44,12 +42,23 @@ struct sacct_job {
                         .measured = NAN,                                                           \
                         .recorded_s = NAN})
 
+#define SACCT_WHY_SIZE 256
+
 /**
- * Understand a line of it.
- * @param line  is cut up
- * @return whether it is a job: not a step, and nothing else
+ * Ask it about the job of the query.
+ * @param show  its records: it is a job of these
+ * @param job   result
+ * @param why   result: why it does not know the job, or no energy of a job without records; ""
+ * @return whether there are several such jobs; then it knows none
  */
-bool sacct_line_parse(char *line, struct sacct_job *job);
+bool sacct_ask(const struct query *query, const struct show *show, struct sacct_job *job,
+               char why[SACCT_WHY_SIZE]);
+
+/** @return whether the job has not ended: its records are of steps that have. */
+bool sacct_goes_on(const struct sacct_job *job);
+
+/** Such a job has no record: say so. @return the exit status */
+int sacct_fail_going(const char *command, const struct sacct_job *job);
 
 /** Print a job in a few lines. @return the exit status */
 int show_brief(struct show_options *options);

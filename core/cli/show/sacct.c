@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Understands a line of sacct(1). */
+/* Asks sacct(1) about a job. */
+#include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "base/array.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "cli/command.h"
 #include "cli/show/forms.h"
 
-/* Of --format in brief.c. */
+#define SACCT_DELIMITER "\x1f"
+
+/* --- a line --------------------------------------------------------------------------------- */
+
+/* Of --format below. */
 enum column {
     JOB,
     JOB_ID,
@@ -101,7 +109,8 @@ static void read_comment(const char *comment, struct sacct_job *job)
     tree_free(&tree);
 }
 
-bool sacct_line_parse(char *line, struct sacct_job *job)
+/* @param line  is cut up. @return whether it is a job: not a step, and nothing else */
+static bool sacct_line_parse(char *line, struct sacct_job *job)
 {
     const struct {
         enum column column;
@@ -136,4 +145,131 @@ bool sacct_line_parse(char *line, struct sacct_job *job)
     job->state[strcspn(job->state, " ")] = '\0'; /* "CANCELLED by 4001" */
     read_comment(columns[COMMENT], job);
     return true;
+}
+
+/* --- what it says ------------------------------------------------------------------------------
+ */
+
+#define SACCT_COMMAND                                                                              \
+    "exec timeout -s KILL 2 sacct --noheader --parsable2 --delimiter='" SACCT_DELIMITER            \
+    "' --format=JobIDRaw,JobID,Cluster,User,Account,State,ExitCode,ElapsedRaw,NNodes,AllocCPUS,"   \
+    "CPUTimeRAW,TotalCPU,AdminComment --jobs=\"$APAPI_JOBS\" "                                     \
+    "${APAPI_CLUSTERS:+--clusters=\"$APAPI_CLUSTERS\"} 2>&1 </dev/null"
+
+#define FAILED_LATE 137 /* timeout(1) has killed it */
+#define FAILED_NONE 127
+
+/*
+ * sacct(1) runs as the caller, so that Slurm decides what he may see; it is a program of its own,
+ * because apapi does not link Slurm's library. Its output, also its standard error, is ours to
+ * report.
+ * @param why  why there is no answer
+ * @return the text, for free(); NULL: no answer
+ */
+static char *run_sacct(const struct query *query, char why[SACCT_WHY_SIZE])
+{
+    char *text = NULL;
+    size_t room = 0;
+    ssize_t size;
+    int status;
+    FILE *out;
+
+    setenv("APAPI_JOBS", query->jobs, 1);
+    setenv("APAPI_CLUSTERS", query->wanted.cluster ? query->wanted.cluster : "", 1);
+    unsetenv("SACCT_FORMAT");
+    signal(SIGCHLD, SIG_DFL);         /* if it is ignored, no exit status is known */
+    out = popen(SACCT_COMMAND, "re"); // NOLINT(cert-env33-c): what users say is in the environment
+    if (!out) {
+        return NULL;
+    }
+    size = getdelim(&text, &room, '\0', out);
+    status = pclose(out);
+    status = WIFEXITED(status) ? WEXITSTATUS(status) : FAILED_LATE;
+    if (status == 0) {
+        return text;
+    }
+    if (status == FAILED_LATE || status == FAILED_NONE) {
+        snprintf(why, SACCT_WHY_SIZE, "sacct: %s",
+                 strerror(status == FAILED_LATE ? ETIMEDOUT : ENOENT));
+    } else {
+        snprintf(why, SACCT_WHY_SIZE, "%.*s", size > 0 ? (int)strcspn(text, "\n") : 0,
+                 size > 0 ? text : "");
+    }
+    free(text);
+    return NULL;
+}
+
+/* Records and Slurm's accounting may be of different clusters. */
+static bool is_of_records(const struct show *show, const struct sacct_job *job)
+{
+    for (size_t i = 0; i < show->entries.count; i++) {
+        const struct apapi_identity *id = &show_record_at(show, i)->id;
+
+        if (id->job == job->job && (!*id->cluster || strcmp(id->cluster, job->cluster) == 0) &&
+            (!*id->user || strcmp(id->user, job->user) == 0)) {
+            return true;
+        }
+    }
+    return show->count == 0;
+}
+
+/* Components of a heterogeneous job begin at the same time. */
+static void add_component(struct sacct_job *sum, const struct sacct_job *job)
+{
+    double recorded_s = fmax(sum->recorded_s, job->recorded_s);
+
+    sum->elapsed_s = fmax(sum->elapsed_s, job->elapsed_s);
+    sum->nodes += job->nodes;
+    sum->cores += job->cores;
+    sum->core_s += job->core_s;
+    sum->cpu_s += job->cpu_s;
+    sum->energy_j += job->energy_j;
+    sum->uncertainty_j += job->uncertainty_j;
+    sum->mean_w = (sum->mean_w * sum->recorded_s + job->mean_w * job->recorded_s) / recorded_s;
+    sum->recorded_s = recorded_s;
+    sum->measured = fmin(sum->measured, job->measured);
+}
+
+bool sacct_ask(const struct query *query, const struct show *show, struct sacct_job *known,
+               char why[SACCT_WHY_SIZE])
+{
+    char *text, *rest, *line;
+    struct sacct_job job;
+    bool several = false;
+
+    *why = '\0';
+    *known = SACCT_JOB_UNKNOWN;
+    rest = text = run_sacct(query, why);
+    while (!several && (line = strsep(&rest, "\n"))) {
+        if (!sacct_line_parse(line, &job) || !is_of_records(show, &job)) {
+            continue;
+        }
+        if (known->job == 0) {
+            *known = job;
+        } else if (strchr(known->job_id, '+') && strchr(job.job_id, '+')) {
+            add_component(known, &job);
+        } else {
+            several = true; /* tasks of an array */
+            *known = SACCT_JOB_UNKNOWN;
+        }
+    }
+    if (text && show->count == 0 && !isfinite(known->energy_j)) {
+        snprintf(why, SACCT_WHY_SIZE, "sacct: %s",
+                 known->job ? "the job has no energy of apapi-sync in Slurm's accounting"
+                            : "no such job that you may see");
+    }
+    free(text);
+    return several;
+}
+
+bool sacct_goes_on(const struct sacct_job *job)
+{
+    return *job->state && text_names_have("PENDING,RUNNING,SUSPENDED", job->state);
+}
+
+int sacct_fail_going(const char *command, const struct sacct_job *job)
+{
+    return command_fail(
+        command, "no record of this job found: it is %s, and a step has its record at its end",
+        job->state);
 }

@@ -122,8 +122,9 @@ static void full_put_moment(const char *name, int64_t unix_ns)
 }
 
 /* From the most reliable record: Slurm's values first, then those of the step's environment. */
-static void full_put_identity(const struct show *show)
+static void full_put_identity(const struct show *show, const struct sacct_job *slurm)
 {
+    char state[80];
     const struct apapi_identity *id;
     size_t chosen = 0;
 
@@ -137,6 +138,8 @@ static void full_put_identity(const struct show *show)
     put_named("account", id->account);
     put_named("partition", id->partition);
     put_named("qos", id->qos);
+    snprintf(state, sizeof state, "%s: the figures are of its steps that have ended", slurm->state);
+    put_named("state", sacct_goes_on(slurm) ? state : "");
     full_put_moment("start", show->total.start_unix_ns);
     full_put_moment("end", show->total.end_unix_ns);
 }
@@ -285,7 +288,7 @@ static void print_remarks(const char *title, struct remarks *remarks)
 }
 
 /* 0; -1 with errno ENOMEM. */
-static int full_print(const struct show *show, bool verbose)
+static int full_print(const struct show *show, const struct sacct_job *slurm, bool verbose)
 {
     struct remarks trust = {.most = 0}, unusual = {.most = verbose ? 0 : UNUSUAL_LISTED};
     char *text = NULL;
@@ -295,7 +298,7 @@ static int full_print(const struct show *show, bool verbose)
     }
     fputs(text, stdout);
     free(text);
-    full_put_identity(show);
+    full_put_identity(show, slurm);
     if (full_put_steps(show) || full_put_nodes(show) || full_put_regions(show)) {
         return -1;
     }
@@ -496,13 +499,25 @@ static const struct option_table table = {
 static int show_full(struct show_options *options)
 {
     struct show *show = &options->show;
-    const char *command = options->query.command;
+    const struct query *query = &options->query;
+    char why[SACCT_WHY_SIZE];
+    struct sacct_job slurm;
     int status;
 
-    show->job = options->query.job_list.jobs[0];
+    show->job = query->job_list.jobs[0];
     status = records_read(&options->query, show_add, show);
-    status = status ? status : show_choose(show, &options->query);
-    return status ? status : command_end(command, full_print(show, options->query.verbose));
+    if (show->count == 0) {
+        sacct_ask(query, show, &slurm, why);
+        if (sacct_goes_on(&slurm)) {
+            return sacct_fail_going(query->command, &slurm);
+        }
+    }
+    status = status ? status : show_choose(show, query);
+    if (status) {
+        return status;
+    }
+    sacct_ask(query, show, &slurm, why);
+    return command_end(query->command, full_print(show, &slurm, query->verbose));
 }
 
 /* --- which of them ---------------------------------------------------------------------------- */
