@@ -240,7 +240,7 @@ static void remote_open_rendezvous(spank_t spank, struct spank_apapi_rendezvous 
 
 static void remote_describe_job(spank_t spank, const struct spank_apapi_rendezvous *rendezvous)
 {
-    char nodes[16], nodelist[NODELIST_SIZE];
+    char nodelist[NODELIST_SIZE];
 
     if (rendezvous->listener < 0) {
         return;
@@ -250,9 +250,6 @@ static void remote_describe_job(spank_t spank, const struct spank_apapi_rendezvo
     message_add_pair(&remote_message, "job_only",
                      remote.one_table || choice_reports_steps(choice) ? NULL : "1");
     message_add_pair(&remote_message, "job_quiet", choice_reports_job(choice) ? NULL : "1");
-    if (spank_apapi_look(spank, "SLURM_JOB_NUM_NODES", nodes, sizeof nodes)) {
-        message_add_pair(&remote_message, "job_nodes", nodes);
-    }
     if (spank_apapi_job_nodes(spank_apapi_look, spank, nodelist, sizeof nodelist) == 0) {
         message_add_pair(&remote_message, "job_nodelist", nodelist);
     }

@@ -191,6 +191,7 @@ static void step_describe(spank_t spank, const struct spank_apapi_step *step,
     message_add_pair(message, "step", step->step_name);
     if (step->batch) {
         step_variable(spank, "SLURM_JOB_NAME", "name", message);
+        step_variable(spank, "SLURM_JOB_NUM_NODES", "job_nodes", message);
     } else {
         spank_apapi_step_program(spank, program);
         message_add_pair(message, "name", program[0] ? program : NULL);

@@ -21,14 +21,15 @@
  *     config  components site_components intervals share cluster job step name node node_index
  *             nodes nodelist tasks cores restarts uid account partition qos job_name array_job
  *             array_task het_job het_offset verified (left out if a user may have forged some of
- *             it) gpus slurm_conf format output trace gid groups umask rules
+ *             it) gpus slurm_conf format output trace gid groups umask rules; job_nodes of a batch
+ *             step, in a heterogeneous job of its first component
  *             (first message; unknown = left out)
  *             config words: the site's settings, which the sampler reads for itself: path of
  *             apapi.conf, and what follows the plugin in plugstack.conf, one word a line
  *             channel: the plugin's APAPI_CHANNEL_VERSION; left out by one that is too old
- *             job_token job_nodes job_nodelist job_only job_one: for a batch step whose
- *             sampler makes the job's table; APAPI_LISTEN_FD is a listening socket then. In a
- *             heterogeneous job job_nodes are the first component's, job_nodelist are all.
+ *             job_token job_nodelist job_only job_one: for a batch step whose sampler makes the
+ *             job's table; APAPI_LISTEN_FD is a listening socket then. In a heterogeneous job
+ *             job_nodelist are all.
  *             job_only: the batch step has no table. job_one: it has one only if there is
  *             nothing else in the job
  *             overflow: thresholds, one a line; the rights (gid groups umask) come with them

@@ -539,8 +539,9 @@ static int write_job(struct db_load *load, struct load_user *user, struct apapi_
     for (uint32_t i = 0; i < user->count && result == 0; i++) {
         pieces[i] = user->first + i;
     }
-    if (result || sum_gather(&load->sums, pieces, user->count, &list) ||
-        sum_total(&load->sums, &list, &job->total)) {
+    result = result || sum_gather(&load->sums, pieces, user->count, &list);
+    sum_of_job(&list);
+    if (result || sum_total(&load->sums, &list, &job->total)) {
         result = apapi_fail(err, ENOMEM, "no memory");
     } else {
         job->total.node_s = job->total.node_s > 0 ? job->total.node_s : NAN;

@@ -22,7 +22,7 @@
 #include "record/record.h"
 #include "sum/sum.h"
 
-#define OWN_VERSION 5
+#define OWN_VERSION 6
 #define OWN_PAGES "131072"     /* at most: 4 GiB */
 #define PART_SIZE 65536        /* of packed lines; the last part of a file is smaller [bytes] */
 #define COMMIT_SIZE (64 << 20) /* of the files between two commits [bytes] */
@@ -49,7 +49,7 @@ static const char own_schema[] =
     "CREATE TABLE IF NOT EXISTS parts (folder TEXT, \"day\" TEXT, file TEXT, part INTEGER,"
     " state BLOB, sum INTEGER, lines BLOB, UNIQUE (folder, \"day\", file, part));"
     "CREATE INDEX IF NOT EXISTS parts_day ON parts (\"day\");"
-    "PRAGMA user_version = 5; PRAGMA application_id = 0x41504149; COMMIT"; /* of OWN_VERSION */
+    "PRAGMA user_version = 6; PRAGMA application_id = 0x41504149; COMMIT"; /* of OWN_VERSION */
 
 /* A file as it was when a part of it was read. Its last part has the present state. */
 struct own_file {

@@ -29,6 +29,7 @@ const struct field fields_of_record[] = {
     FIELD_TEXT_OF(apapi_record, "node", true, id.node),
     FIELD_OF(apapi_record, "node_index", NUMBER, false, id.node_index),
     FIELD_OF(apapi_record, "nodes", NUMBER, false, id.nodes),
+    FIELD_OF(apapi_record, "job_nodes", NUMBER, false, id.job_nodes),
     FIELD_TEXT_OF(apapi_record, "nodelist", false, id.nodelist),
     FIELD_OF(apapi_record, "tasks", NUMBER, false, id.tasks),
     FIELD_OF(apapi_record, "cores", NUMBER, false, id.cores),

@@ -105,7 +105,7 @@ struct field_path {
 };
 
 /** Fields of a list. */
-#define FIELDS_MAX 38
+#define FIELDS_MAX 39
 
 /**
  * Fill the structure at `base`, which is all zero, from an object. What it lacks becomes unknown.

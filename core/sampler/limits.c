@@ -91,7 +91,7 @@ static void limits_add_job(struct limits *limits)
     limits->of_job = limit_list_has(list, LIMIT_JOB);
     limits->period_ns = (uint64_t)step->totals_ms * DEADLINE_MS;
     limits->sum.silent_ns = SILENT_PERIODS * limits->period_ns;
-    limits->sum.most = step->job_nodes == APAPI_UNKNOWN ? 0 : step->job_nodes + 1;
+    limits->sum.most = step->id.job_nodes == APAPI_UNKNOWN ? 0 : step->id.job_nodes + 1;
 }
 
 /* Signals are for the steps, as Slurm sends them before a time limit. @param over  none runs */

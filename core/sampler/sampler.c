@@ -146,7 +146,8 @@ static char *step_tables_job(struct sampler *sampler, const struct apapi_record 
     }
     parts_wait(&sampler->parts, sampler->wait_until_ns);
     parts_add(&sampler->parts, record);
-    return parts_table(&sampler->parts, step->job_nodes == APAPI_UNKNOWN ? 0 : step->job_nodes,
+    return parts_table(&sampler->parts,
+                       step->id.job_nodes == APAPI_UNKNOWN ? 0 : step->id.job_nodes,
                        step->job_nodelist);
 }
 

@@ -70,7 +70,7 @@ static const struct number_key {
     {"het_offset", offsetof(struct step, id.het_offset)},
     {"cores", offsetof(struct step, id.cores)},
     {"gid", offsetof(struct step, gid)},
-    {"job_nodes", offsetof(struct step, job_nodes)},
+    {"job_nodes", offsetof(struct step, id.job_nodes)},
     {"totals_ms", offsetof(struct step, totals_ms)},
 };
 

@@ -27,7 +27,6 @@ struct step {
     char channel[16];          /* the plugin's APAPI_CHANNEL_VERSION; "": older than all */
     char job_token[APAPI_TOKEN_LENGTH +
                    1];         /* of the sruns of this batch script; "": no job table wanted */
-    uint32_t job_nodes;        /* APAPI_UNKNOWN: not known */
     char job_nodelist[4096];   /* "": not known */
     bool job_only;             /* the job gets a table, the batch step does not */
     bool job_one;              /* one of both: the job's if there is more in it */

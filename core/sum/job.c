@@ -36,10 +36,11 @@ int apapi_job_total(struct apapi_job *job, struct apapi_job_total *total)
 {
     free(job->entries.list);
     job->entries = (struct sum_entries){NULL, 0};
-    return sum_gather(&job->store, NULL, job->store.piece_count, &job->entries) ||
-                   sum_total(&job->store, &job->entries, total)
-               ? -1
-               : 0;
+    if (sum_gather(&job->store, NULL, job->store.piece_count, &job->entries)) {
+        return -1;
+    }
+    sum_of_job(&job->entries);
+    return sum_total(&job->store, &job->entries, total);
 }
 
 double apapi_job_measured(const struct apapi_job_total *total, size_t nodes)

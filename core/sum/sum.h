@@ -48,6 +48,7 @@ struct sum_piece {
     uint32_t reason;   /* why it is incomplete; POOL_NONE: it is complete */
     uint32_t nodelist; /* of its step, a text of store->nodelists; POOL_NONE: not known */
     uint32_t job, nodes, cores, node_cores; /* APAPI_UNKNOWN */
+    uint32_t job_nodes;                     /* by the job's batch step; APAPI_UNKNOWN */
     uint32_t restarts;                      /* of the job before this run; APAPI_UNKNOWN */
     uint32_t code, signal;                  /* how its tasks ended; APAPI_UNKNOWN */
     uint32_t domain_at;                     /* in store->domains */
@@ -148,6 +149,9 @@ int sum_gather(const struct sum_store *store, const uint32_t *numbers, size_t co
  */
 int sum_total(const struct sum_store *store, struct sum_entries *entries,
               struct apapi_job_total *total);
+
+/** These are all of a job: its nodes count, also those that no step had. Before sum_total(). */
+void sum_of_job(struct sum_entries *entries);
 
 /** Set until_ns: the end of the step on all nodes, in the same run. Sorts as sum_total(). */
 void sum_find_ends(struct sum_entries *entries);

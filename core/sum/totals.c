@@ -152,6 +152,7 @@ int sum_add(struct sum_store *store, const struct apapi_record *record, const st
         .gpus = record_gpus(m),
         .job = record->id.job,
         .nodes = record->id.nodes,
+        .job_nodes = record->id.job_nodes,
         .cores = record->id.cores,
         .node_cores = record->id.node_cores,
         .restarts = record->id.restarts,
@@ -254,6 +255,15 @@ static struct sum_entry sum_entry_of(const struct sum_store *store, uint32_t num
                               .restarts = store->mixed ? APAPI_UNKNOWN : piece->restarts,
                               .start_ns = piece->start_ns,
                               .end_ns = piece->start_ns + (int64_t)piece->elapsed_ns};
+}
+
+void sum_of_job(struct sum_entries *entries)
+{
+    for (size_t i = 0; i < entries->count; i++) {
+        struct sum_entry *entry = &entries->list[i];
+
+        entry->nodes = known_greater(entry->nodes, entry->piece->job_nodes);
+    }
 }
 
 size_t sum_unique(const struct sum_store *store, uint32_t *numbers, size_t count)

@@ -115,7 +115,7 @@ files="count(distinct day || file) from parts"
     same
     sqlite3 "$index" "DROP TABLE parts; PRAGMA user_version = 99"
     same
-    [[ $(sqlite3 "$index" "PRAGMA user_version") == 5 ]]
+    [[ $(sqlite3 "$index" "PRAGMA user_version") == 6 ]]
     printf '%0200d' 0 >"$index"
     same "$index: it is no index of apapi"
     [[ $(stat -c %s "$index") == 200 ]]

@@ -71,6 +71,18 @@ load report_common
     [[ $output == '=HYPERLINK("http://x")|-1+1|?[31m@???x' ]]
 }
 
+@test "the nodes of a job are those that its batch step says, in its own row and in those of several jobs" {
+    record 70 batch n1 0 100 200 '.job_nodes = 2'
+    record 70 0 n1 10 10 200
+    [[ $(cells measured,nodes,energy -X) == '50|2|20000' && $(cells measured --by user) == 50 && $(cells measured --by day) == 50 ]]
+    [[ $(cells measured,nodes --by step) == $'100|1\n100|1' && $(cells measured --by node) == 100 ]]
+    [[ $(cells measured -N n1) == 100 ]] # of this node
+    run -0 "$apapi" show --acct-dir "$acct" 70
+    [[ $output == *'measured 50.0 % of 2 nodes'* ]]
+    "$apapi" import --db "sqlite:$BATS_TEST_TMPDIR/db" --acct-dir "$acct"
+    [[ $(sqlite3 "$BATS_TEST_TMPDIR/db" 'SELECT node_s FROM jobs') == 200.0 ]]
+}
+
 @test "missing nodes by the list of the step's nodes" {
     record 92 0 n1 0 100 200 '.nodes = 4 | .nodelist = "n[1-4]"'
     record 92 0 n4 0 100 200 '.nodes = 4'

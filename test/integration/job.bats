@@ -44,6 +44,7 @@ setup_file() {
     [[ $status -eq 0 && $(grep -c '^apapi:' <<<"$output") -eq 1 ]]
     run submit 'sleep 0.3' -N2 --apapi=rapl
     [[ $output == 'apapi: job '*'no record of n2'* ]]
+    holds "$(last_record n1)" '.job_nodes == 2'
     awk -v share="$(share "$output")" 'BEGIN { exit !(share > 0 && share <= 50) }'
 }
 

@@ -342,8 +342,11 @@ static int add_up(struct show *show)
             return -1;
         }
     }
-    if (sum_gather(&show->store, NULL, show->count, &show->entries) ||
-        sum_total(&show->store, &show->entries, &show->total)) {
+    if (sum_gather(&show->store, NULL, show->count, &show->entries)) {
+        return -1;
+    }
+    sum_of_job(&show->entries);
+    if (sum_total(&show->store, &show->entries, &show->total)) {
         return -1;
     }
     sum_find_ends(&show->entries);

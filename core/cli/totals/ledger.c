@@ -382,6 +382,7 @@ static int find_runs(struct report_ledger *ledger, struct report_bucket *buckets
         sum_gather(&ledger->store, ledger->order + buckets->first, parts, &entries) ? -1 : 0;
 
     if (result == 0) {
+        sum_of_job(&entries);
         qsort(entries.list, entries.count, sizeof *entries.list, compare_starts);
     }
     for (size_t first = 0, own; first < entries.count && result == 0; first += own) {

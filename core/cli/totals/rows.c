@@ -330,6 +330,9 @@ static int rows_add_bucket(struct row_sum *sum)
     report_row_identify(ledger, sum->bucket, sum->row);
     if (result == 0) {
         rows_add_pieces(sum);
+        if (ledger->by != REPORT_BY_STEP && ledger->by != REPORT_BY_NODE) {
+            sum_of_job(&sum->entries);
+        }
         result =
             sum_total(&ledger->store, &sum->entries, &sum->total) ||
             (!isnan(sum->row->missing) && sum_each_gap(&ledger->store, &sum->entries, &visitor)) ||

@@ -38,16 +38,16 @@ struct apapi_job_total {
     int64_t start_unix_ns; /* of the first reading, UTC since 1970 [ns]; 0: no records */
     int64_t end_unix_ns;   /* of the last reading, UTC since 1970 [ns]; 0: no records */
     size_t records;
-    size_t incomplete; /* records that do not reach the end of their step */
-    size_t steps;      /* with a record */
-    size_t nodes;      /* with a record */
-    size_t runs;       /* times that the job was started, as far as records tell */
-    size_t job_nodes;  /* of a run of the job, as far as records tell: of its widest step, or with a
-                          record */
-    uint64_t elapsed_ns;    /* from the first to the last reading of each run [ns]: what a job waits
-                               between two runs is no time of it */
-    double node_s;          /* elapsed_ns times the nodes of each run [s] */
-    uint64_t clock_jump_ns; /* the greatest jump of a node's clock between two records [ns] */
+    size_t incomplete;   /* records that do not reach the end of their step */
+    size_t steps;        /* with a record */
+    size_t nodes;        /* with a record */
+    size_t runs;         /* times that the job was started, as far as records tell */
+    size_t job_nodes;    /* of a run of the job, as far as records tell: as its batch step says, of
+                            its widest step, or with a record */
+    uint64_t elapsed_ns; /* from the first to the last reading of each run [ns]: what a job waits
+                            between two runs is no time of it */
+    double node_s;       /* elapsed_ns times the nodes of each run [s] */
+    uint64_t clock_jump_ns;  /* the greatest jump of a node's clock between two records [ns] */
     uint64_t clock_apart_ns; /* how far a node's clock is from the others', if that is ten minutes
                                 or more [ns] */
     struct apapi_job_domain domains[APAPI_DOMAINS];

@@ -49,6 +49,7 @@ struct apapi_identity {
                             may be shared */
     uint32_t gpus;       /* allocated on this node, like `cores` */
     uint32_t restarts;   /* times the job was requeued */
+    uint32_t job_nodes;  /* of the job, in a batch step */
 };
 
 /** Nothing is known. For C. */
@@ -65,7 +66,8 @@ struct apapi_identity {
                              .cores = APAPI_UNKNOWN,                                               \
                              .node_cores = APAPI_UNKNOWN,                                          \
                              .gpus = APAPI_UNKNOWN,                                                \
-                             .restarts = APAPI_UNKNOWN})
+                             .restarts = APAPI_UNKNOWN,                                            \
+                             .job_nodes = APAPI_UNKNOWN})
 
 /** How the tasks of the step ended on this node. APAPI_UNKNOWN: not known. */
 struct apapi_ending {
