@@ -39,6 +39,11 @@ with open('$(echo "$acct"/*/n1.jsonl)') as file:
       sum(1 for _ in apapi.records(file)))
 print(sum(1 for _ in apapi.records('$acct', since=datetime.date(2026, 11, 20))), sum(1 for _ in apapi.records('$acct', since=datetime.date(2026, 11, 21))))"
     [[ $output == $'2 3 2 1 2\n3 0' ]]
+    "$apapi" show -f json -j 7.0 "$acct"/*/* >array.json
+    run -0 python "
+found = apapi.records('array.json')
+print(sorted(r.energy_j for r in found), found.skipped)"
+    [[ $output == '[5000.0, 7000.0] 0' ]]
     run -1 python "apapi.records('$acct', job='7')"
     [[ ${lines[-1]} == "TypeError: 'str' object cannot be interpreted as an integer" ]]
     run -1 python "list(apapi.records('$acct/nothing'))"
@@ -61,12 +66,12 @@ print(sum(1 for _ in apapi.records('$acct', since=datetime.date(2026, 11, 20))),
 
 @test "what is not known is None, and what is no record is counted" {
     record 7 0 n1 0 100 50 'del(.domains.package.energy_j, .total, .trust.covered, .user)'
-    printf '{"apapi":1,"job":7,"no\n[]\n"x"\n{"apapi":2,"start":"x"}\n{"apapi":1,"node":"n3","complete":false,"reason":"late"}\n' >>"$(echo "$acct"/*/n1.jsonl)"
+    printf '{"apapi":1,"job":7,"no\n"x"\n{"apapi":2,"start":"x"}\n{"apapi":1,"node":"n3","complete":false,"reason":"late"}\n' >>"$(echo "$acct"/*/n1.jsonl)"
     run -0 python "
 found = apapi.records('$acct')
 records = list(found)
 print(len(records), found.skipped, found.newer, records[0].energy_j, records[0].user, records[0].covered, records[0].domains['package'].mean_w)"
-    [[ $output == '1 3 1 None None None 50.0' ]]
+    [[ $output == '1 2 1 None None None 50.0' ]]
 }
 
 @test "the figures are those of apapi show and report" {

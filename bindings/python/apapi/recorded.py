@@ -183,11 +183,9 @@ class Records(Iterator[Record]):
 
     def _read(self, line: Union[str, bytes]) -> list[Record]:
         """Of a line: a record, or those of `atime -r`."""
-        if not line.strip():
-            return []
         try:
-            raw = json.loads(line)
-            found = list(_raws(raw))
+            text = _element(line)
+            found = list(_raws(json.loads(text))) if text else []
             if any(each["apapi"] > VERSION for each in found):
                 self.newer += 1
                 return []
@@ -195,6 +193,12 @@ class Records(Iterator[Record]):
         except (ValueError, KeyError, TypeError):
             self.skipped += 1
             return []
+
+
+def _element(line: Union[str, bytes]) -> str:
+    """An array has an element in each line, as `srun --apapi-format=json` writes it."""
+    text = line.decode() if isinstance(line, bytes) else line
+    return text.strip().removeprefix("[").rstrip(",]")
 
 
 def _raws(raw: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -262,7 +266,7 @@ def records(source: Optional[Source] = None, *, job: Optional[int] = None, user:
     """Read records.
 
     source: a file (also .gz), a pattern of files, an accounting folder, or an open file; None: the site's
-    accounting folder, which only root can read.
+    accounting folder, which only root can read. Of srun's formats: json; a merged record has no records of nodes.
     job, user: only these. since: of a folder, only records that ended on this day (UTC) or later.
     """
     return Records(_lines(accounting_folder() if source is None else source, since),
