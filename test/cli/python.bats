@@ -157,6 +157,14 @@ picture.save('power.svg')"
     [[ $output == *RuntimeError:*apapi\ plot:*no\ record* ]]
 }
 
+@test "a region decorates no function whose call only begins the work" {
+    for function in 'async def f(): pass' 'def f(): yield' 'async def f(): yield'; do
+        run -1 python "@apapi.region('r')
+$function"
+        [[ ${lines[-1]} == "TypeError: region r: a call of f() only makes a coroutine or generator; use 'with' "* ]]
+    done
+}
+
 # bats test_tags=long
 @test "types" {
     command -v mypy >/dev/null # scripts/setup --test installs it

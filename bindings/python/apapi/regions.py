@@ -12,17 +12,19 @@
     apapi.fom("updates", 1e9, "1")
 
 Outside of a step that APAPI measures, and where its library cannot be found, all of this does
-nothing. A region belongs to the thread that begins it.
+nothing. A region belongs to the thread that begins it, and regions of a thread nest: while a
+coroutine waits or a generator is left, others run in its open regions.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import inspect
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import Optional
+from typing import Any, Optional, TypeVar
 
 __all__ = ["available", "begin", "end", "stop", "fom", "region"]
 
@@ -54,6 +56,7 @@ def _load() -> Optional[ctypes.PyDLL]:
 
 
 _library = _load()
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def _bytes(text: object) -> bytes:
@@ -96,6 +99,12 @@ class region(contextlib.ContextDecorator):
     def __init__(self, name: object) -> None:
         self.name = name
         self._name = _bytes(name)
+
+    def __call__(self, func: _Function) -> _Function:
+        if inspect.iscoroutinefunction(func) or inspect.isgeneratorfunction(func) or inspect.isasyncgenfunction(func):
+            raise TypeError(f"region {self.name}: a call of {func.__name__}() only makes a coroutine or generator; use "
+                            "'with' around the part of it that neither awaits nor yields")
+        return super().__call__(func)
 
     def __enter__(self) -> region:
         if _library:
