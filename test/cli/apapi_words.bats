@@ -107,7 +107,6 @@ mark run x --|run: expected begin, end or read NAME
 mark fom x|fom: expected begin, end or read NAME
 mark fom x 1 a b|fom: expected begin, end or read NAME
 mark fom x 1e400 J|fom: VALUE '1e400' is not a number
-mark fom x nan|fom: VALUE 'nan' is not a number
 mark fom x 12kg|fom: VALUE '12kg' is not a number
 END
     complains 2 '*NAME has 0 bytes, expected 1 to 255' "$apapi" mark begin ''

@@ -129,8 +129,11 @@ mark() { "$apapi" mark "$@"; }
 }
 
 @test "outside of a measured step a mark does nothing, and a script goes on whatever becomes of it" {
-    run -0 --separate-stderr mark begin x
-    [[ -z $output && -z $stderr ]]
+    for words in 'begin x' 'fom x nan'; do
+        # shellcheck disable=SC2086 # words
+        run -0 --separate-stderr mark $words
+        [[ -z $output && -z $stderr ]]
+    done
     complains 0 '*this is no measured step: the variable APAPI_LIVE_PAGE is not set' mark -v begin x
     complains 1 '*no measured step*' mark --strict end x
     complains 7 '' mark run x -- sh -c 'exit 7'

@@ -122,8 +122,7 @@ static int mark_prepare(const struct options *options, enum region_message_kind 
 
     region_message_init(message, kind, options->words[0]);
     if (kind == REGION_FOM) {
-        if (real_number_parse(options->words[1], &number) || *number.rest ||
-            !isfinite(number.value)) {
+        if (real_number_parse(options->words[1], &number) || *number.rest) {
             return command_refuse(COMMAND, "fom: VALUE '%.60s' is not a number", options->words[1]);
         }
         message->value = number.value;

@@ -265,7 +265,7 @@ static void serve_fom(struct serve *serve, struct serve_peer *peer,
         serve_answer(peer, message, (struct observe_energy){NAN, NAN, 0},
                      result == 0       ? NULL
                      : errno == ENOSPC ? "too many figures of merit"
-                                       : "not a name and a number");
+                                       : "the value is not finite");
     }
 }
 
