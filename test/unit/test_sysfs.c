@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Files of a simulated kernel: powercap, hwmon, Cray's pm_counters; and what is read from them. */
+#include <sys/resource.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -180,6 +181,13 @@ WITH_TREE(no_permission_names_the_file)
     assert_int_equal(errno, EACCES);
     assert_string_equal(err.text,
                         "no permission to read /sys/class/powercap/intel-rapl:0/energy_uj");
+    powercap_tree_chmod(&tree, "sys/class/powercap/intel-rapl:0", 0);
+    powercap_tree_chmod(&tree, "sys/class/powercap/intel-rapl:1", 0);
+    assert_false(open_as_nobody("rapl", &err));
+    assert_int_equal(errno, EACCES);
+    assert_non_null(strstr(err.text, "no permission to read /sys/class/powercap/intel-rapl:"));
+    powercap_tree_chmod(&tree, "sys/class/powercap/intel-rapl:0", 0755);
+    powercap_tree_chmod(&tree, "sys/class/powercap/intel-rapl:1", 0755);
     powercap_tree_chmod(&tree, "sys/class/powercap", 0);
     assert_false(open_as_nobody("rapl", &err));
     assert_int_equal(errno, EACCES);
@@ -203,6 +211,40 @@ WITH_TREE(one_unreadable_file_of_several)
     read_sysfs();
     assert_int_equal(readings[0].error, 0);
     assert_int_equal(readings[1].error, EACCES);
+}
+
+/* @return whether all `count` meters could be opened; that others are missing has been said. */
+static bool open_with_descriptors(const char *component, rlim_t descriptors, size_t count)
+{
+    struct rlimit usual, few;
+    int code;
+
+    close_sysfs();
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &usual), 0);
+    few = (struct rlimit){descriptors, usual.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    reader = apapi_source_sysfs.open(component, &why);
+    code = errno;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &usual), 0);
+    if (!reader) {
+        assert_int_equal(code, EMFILE);
+        assert_non_null(strstr(why.text, strerror(EMFILE)));
+        return false;
+    }
+    assert_int_equal(reader->count, count);
+    read_sysfs();
+    return readings[count - 1].error == 0;
+}
+
+WITH_TREE(without_descriptors_nothing_is_said_to_be_absent)
+{
+    rlim_t least = 0;
+
+    put_zones("intel-rapl:0=package-0;intel-rapl:0:0=dram;intel-rapl:1=package-1", RANGE);
+    while (!open_with_descriptors("rapl", least, 3)) {
+        least++;
+    }
+    assert_true(least > 3);
 }
 
 /* --- files ------------------------------------------------------------------------------------ */
@@ -581,6 +623,13 @@ WITH_NODE(names_and_domains)
         assert_true(reader->events[i].scale == 1);
         assert_int_equal(reader->events[i].update_ns, 100000000);
     }
+}
+
+WITH_NODE(a_stamp_that_cannot_be_opened_is_not_taken_for_absent)
+{
+    remove_file("generation");
+    powercap_tree_link(&tree, "sys/cray/pm_counters/generation", "generation");
+    assert_fails_with(ELOOP, "/sys/cray/pm_counters: ", apapi_source_sysfs.open("cray_pm", &why));
 }
 
 /* Nodes without accelerators have their files all the same. */

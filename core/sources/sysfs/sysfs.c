@@ -193,6 +193,23 @@ static int refuse_path(const char *path, int error, struct apapi_error *err)
     return apapi_fail(err, error, "%s: %s", path, strerror(error));
 }
 
+/*
+ * An item that cannot be used; errno 0: it is none. Missing permission is told if there is no
+ * meter.
+ * @return -1: nothing more can be opened, and what has been found may be a part of the meters only
+ */
+static int note_failure(struct search *search, const char *item)
+{
+    char path[PATH_MAX];
+
+    if (errno == EACCES || errno == EPERM) {
+        snprintf(path, sizeof path, "%s/%s", search->family->folder, item);
+        search->error = EACCES;
+        refuse_path(path, EACCES, &search->why);
+    }
+    return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -1 : 0;
+}
+
 /* The reader owns the meter's descriptor then. */
 static int add_event(struct sysfs_reader *reader, const struct apapi_event *event,
                      const struct sysfs_meter *meter)
@@ -290,7 +307,11 @@ static int add_match(struct search *search, const struct sysfs_match *match)
     struct sysfs_meter meter;
     uint64_t value;
 
-    if (describe_match(match, &event, &meter) || has_event(search->reader, event.name)) {
+    errno = 0;
+    if (describe_match(match, &event, &meter)) {
+        return note_failure(search, match->item->folder);
+    }
+    if (has_event(search->reader, event.name)) {
         return 0;
     }
     meter.fd = open_file(match->dir, match->file);
@@ -347,10 +368,11 @@ static int add_item(struct search *search, const struct sysfs_item *item,
     int result = 0;
 
     if (!dir) {
+        result = note_failure(search, item->folder); /* or it has just disappeared */
         if (fd >= 0) {
             close(fd);
         }
-        return 0; /* it has just disappeared */
+        return result;
     }
     for (struct dirent *entry = readdir(dir); entry && count < MATCHES_MAX; entry = readdir(dir)) {
         matches[count].family = search->family;
@@ -366,24 +388,30 @@ static int add_item(struct search *search, const struct sysfs_item *item,
     return result;
 }
 
-static void list_items(const struct search *search, struct sysfs_items *items)
+static int list_items(struct search *search, struct sysfs_items *items)
 {
     const struct sysfs_family *family = search->family;
 
     if (!family->is_item) {
         items->list[items->count++] = (struct sysfs_item){.folder = ".", .part = -1};
-        return;
+        return 0;
     }
     for (struct dirent *entry = readdir(search->dir); entry && items->count < ITEMS_MAX;
          entry = readdir(search->dir)) {
         struct sysfs_item *item = &items->list[items->count];
 
         *item = (struct sysfs_item){.part = -1};
-        items->count += family->is_item(dirfd(search->dir), entry->d_name, item);
+        errno = 0;
+        if (family->is_item(dirfd(search->dir), entry->d_name, item)) {
+            items->count++;
+        } else if (note_failure(search, entry->d_name)) {
+            return -1;
+        }
     }
     if (family->arrange) {
         family->arrange(items);
     }
+    return 0;
 }
 
 static int add_items(struct search *search)
@@ -393,7 +421,7 @@ static int add_items(struct search *search)
     int result = items.list && matches ? 0 : -1;
 
     if (result == 0) {
-        list_items(search, &items);
+        result = list_items(search, &items);
     }
     for (size_t i = 0; i < items.count && result == 0; i++) {
         result = add_item(search, &items.list[i], matches);
@@ -429,7 +457,7 @@ static int settle(struct search *search, struct apapi_error *err)
     struct sysfs_reader *reader = search->reader;
     const struct sysfs_family *family = search->family;
 
-    if (reader->base.count == 0) {
+    if (reader->base.count == 0 && !search->error) {
         return apapi_fail(err, ENODEV, "no %s in %s", family->nothing, family->folder);
     }
     if (search->unreadable == reader->base.count) {
@@ -451,10 +479,10 @@ static int discover(struct sysfs_reader *reader, struct apapi_error *err)
     kernel_file_path(path, sizeof path, folder);
     search.dir = opendir(path);
     if (!search.dir) {
-        return errno == EACCES ? refuse_path(folder, EACCES, err)
-                               : apapi_fail(err, ENODEV, "the kernel has no %s", folder);
+        return errno == ENOENT ? apapi_fail(err, ENODEV, "the kernel has no %s", folder)
+                               : refuse_path(folder, errno, err);
     }
-    result = add_items(&search) ? apapi_fail(err, ENOMEM, "no memory") : settle(&search, err);
+    result = add_items(&search) ? refuse_path(folder, errno, err) : settle(&search, err);
     closedir(search.dir);
     return result;
 }

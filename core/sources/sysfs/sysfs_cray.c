@@ -184,12 +184,14 @@ static int sysfs_cray_begin(struct sysfs_reader *reader, int dir, struct apapi_e
     static const char *const files[STAMPS] = {"freshness", "generation", "startup"};
     uint64_t scan_ns = NS_PER_S / read_scan_hz(dir), stamps[STAMPS];
     struct watch *watch = calloc(1, sizeof *watch);
+    int error = 0;
 
     if (!watch) {
         return apapi_fail(err, ENOMEM, "no memory");
     }
     for (int i = 0; i < STAMPS; i++) {
         watch->fds[i] = openat(dir, files[i], O_RDONLY | O_CLOEXEC);
+        error = watch->fds[i] < 0 && errno != ENOENT ? errno : error;
     }
     watch->stale_ns = STALE_SCANS * scan_ns;
     watch->moved_ns = clock_monotonic_ns();
@@ -201,7 +203,7 @@ static int sysfs_cray_begin(struct sysfs_reader *reader, int dir, struct apapi_e
         reader->events[i].update_ns = scan_ns;
     }
     reader->state = watch;
-    return 0;
+    return error ? apapi_fail(err, error, "%s: %s", reader->family->folder, strerror(error)) : 0;
 }
 
 const struct sysfs_family sysfs_cray_pm = {
