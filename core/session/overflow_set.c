@@ -9,6 +9,7 @@
 #include <ucontext.h>
 
 #include "base/nearest.h"
+#include "base/text.h"
 #include "limit/limit.h"
 #include "session/overflow.h"
 #include "session/sampling.h"
@@ -380,6 +381,18 @@ static void overflow_set_unit(struct overflow_slot *slot, const char *unit)
     }
 }
 
+/* May it have meters of the domain? NONE: of those that add up. It decides whose reason is told. */
+static bool overflow_may_have(const char *component, size_t domain)
+{
+    bool of_cpus = text_names_have("rapl,powercap,hwmon,cray_pm", component);
+    bool of_gpus = text_names_have("nvml,rocm_smi,amd_smi,intel_gpu,hwmon,cray_pm", component);
+
+    return domain == APAPI_DOMAIN_NODE   ? text_names_have("ipmi,hwmon,cray_pm", component)
+           : domain == APAPI_DOMAIN_GPU  ? of_gpus
+           : domain == APAPI_DOMAIN_NONE ? of_cpus || of_gpus
+                                         : of_cpus;
+}
+
 /* The event, or meters for the domain or a part of the node. */
 static void overflow_search_in(const struct component *component, struct overflow_search *search,
                                struct overflow_slot *slot, size_t number)
@@ -417,6 +430,7 @@ static void overflow_search_in(const struct component *component, struct overflo
                (strncmp(search->name, component->name, length) == 0 &&
                 strncmp(search->name + length, ":::", 3) == 0);
     search->opening |= component->to_open && may_have;
+    may_have &= of_event || overflow_may_have(component->name, slot->target.index);
     if (may_have && *search->missing == '\0' && !component->reader && *component->reason.text) {
         snprintf(search->missing, sizeof search->missing, "%s: %.120s", component->name,
                  component->reason.text);

@@ -138,6 +138,7 @@ is_gone() { # PID
     done <<'END'
 total >=5parsecs|total >=5|unknown unit 'parsecs': J, mJ
 nosuch:::EVENT >= 5J||no such event or domain
+node > 600W||this session does not measure it: ipmi: no /dev/ipmi0
 gpu >= 5J||this session does not measure it: nvml: no NVIDIA driver
 rapl:::PACKAGE_ENERGY:PACKAG0 >= 5J||no such event or domain: did you mean 'rapl:::PACKAGE_ENERGY:PACKAGE0'
 rapl:::PACKAGE_ENERGY:PACKAGE0 > 5C|rapl:::PACKAGE_ENERGY:PACKAGE0 > 5|a threshold in W, not in C
