@@ -389,16 +389,18 @@ static void print_values(const struct config *config)
     }
 }
 
-static int config_show(const char *path, bool check)
+/* @param file  NULL: that of the programs, which have the defaults if there is none */
+static int config_show(const char *file, bool check)
 {
     struct problems problems = {.printed = check};
     const struct config_sink sink = {note_problem, &problems};
+    const char *path = file ? file : config_path();
     struct config config;
     int result;
 
     config_defaults(&config);
     result = config_read(&config, path, &sink);
-    if (result && (check ? problems.count == 0 : errno != ENOENT)) {
+    if (result && (check ? problems.count == 0 : file || errno != ENOENT)) {
         result = problems.count > 0 ? command_fail("config", "%s", problems.last)
                                     : command_fail("config", "%.400s: %s", path, strerror(errno));
         config_clear(&config);
@@ -442,5 +444,5 @@ int config_command(int argc, char **argv)
     if (argc - optind > 1) {
         return command_refuse("config", "more than one FILE");
     }
-    return config_show(optind < argc ? argv[optind] : config_path(), given.check);
+    return config_show(argv[optind], given.check);
 }
