@@ -154,7 +154,7 @@ END
     fake_sacct '27 27+0 c1 anna physics COMPLETED 0:0 100 1 8 800 00:10:00 {"apapi":{"energy_j":20000,"mean_w":200,"elapsed_s":100}}' \
         '28 27+1 c1 anna physics COMPLETED 0:0 150 2 4 600 00:02:00 {"apapi":{"energy_j":45000,"mean_w":300,"elapsed_s":150}}'
     run -0 summary 27 # no records: what apapi sync has written; the first component draws nothing in the last 50 s
-    says 'Energy: 65.00 kJ' 'Mean power: 433.3 W'
+    says 'Job ID: 27' 'Energy: 65.00 kJ' 'Mean power: 433.3 W'
     fake_sacct '20 19_1 c1 anna physics COMPLETED 0:0 100 1 8 800 00:10:00 {"apapi":{"energy_j":5}}' \
         '21 19_2 c1 anna physics COMPLETED 0:0 100 1 8 800 00:10:00 {"apapi":{"energy_j":5}}'
     tells 1 'apapi show: several jobs match: name one, as 17_3 of an array' summary 19

@@ -235,7 +235,7 @@ bool sacct_ask(const struct query *query, const struct show *show, struct sacct_
 {
     char *text, *rest, *line;
     struct sacct_job job;
-    bool several = false;
+    bool several = false, whole = false; /* of a heterogeneous job */
 
     *why = '\0';
     *known = SACCT_JOB_UNKNOWN;
@@ -248,10 +248,14 @@ bool sacct_ask(const struct query *query, const struct show *show, struct sacct_
             *known = job;
         } else if (strchr(known->job_id, '+') && strchr(job.job_id, '+')) {
             add_component(known, &job);
+            whole = true;
         } else {
             several = true; /* tasks of an array */
             *known = SACCT_JOB_UNKNOWN;
         }
+    }
+    if (whole) {
+        known->job_id[strcspn(known->job_id, "+")] = '\0';
     }
     if (text && show->count == 0 && !isfinite(known->energy_j)) {
         snprintf(why, SACCT_WHY_SIZE, "sacct: %s",
