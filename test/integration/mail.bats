@@ -106,4 +106,10 @@ synced_mail() { sync_all; has_mail "$1"; }
     chmod 755 "$BATS_TEST_TMPDIR/logger"
     PATH=$BATS_TEST_TMPDIR:$PATH run -0 "$shared/mailprog" -s 'Slurm Job_id=50 Name=j Ended, Run time 00:00:01' alice@example.org </dev/null
     eventually grep -q 'apapi-mail.*/nonexist: exit status 127.*job 50' "$BATS_TEST_TMPDIR/log"
+    # a relative one is not run: the default is
+    sed -i 's|^mailer = .*|mailer = nonexist|' "$shared/apapi.conf"
+    sed "s|/usr/bin/mail|$shared/mailer|" "$install/bin/apapi-mail" >"$BATS_TEST_TMPDIR/program"
+    APAPI_CONFIG=$shared/apapi.conf PATH=$BATS_TEST_TMPDIR:$PATH run -0 sh "$BATS_TEST_TMPDIR/program" -s 'Slurm Job_id=51 Name=j Began' erin@example.org </dev/null
+    has_mail erin@example.org
+    grep -q 'apapi-mail.*mailer = nonexist: no absolute path' "$BATS_TEST_TMPDIR/log"
 }
