@@ -265,7 +265,8 @@ void names_user(uint32_t uid, char *name, size_t size)
     struct passwd entry, *found = NULL;
     char text[4096];
 
-    if (uid != APAPI_UNKNOWN && getpwuid_r(uid, &entry, text, sizeof text, &found) == 0 && found) {
+    if (uid != APAPI_UNKNOWN && getpwuid_r(uid, &entry, text, sizeof text, &found) == 0 && found &&
+        strlen(found->pw_name) < size) { /* a part of a name may be another user's */
         snprintf(name, size, "%s", found->pw_name);
     }
 }

@@ -69,7 +69,8 @@ void step_parse_ending(const struct message *message, struct apapi_ending *endin
  */
 int known_components(char *list, struct apapi_error *err);
 
-/** Write the name of a user, or "" if there is none. Takes as long as the user database. */
+/** Write the name of a user, if there is one and all of it fits. Takes as long as the user
+ * database. */
 void names_user(uint32_t uid, char *name, size_t size);
 
 /**

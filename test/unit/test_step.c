@@ -330,6 +330,16 @@ TEST_WITH(a_bad_part_leaves_the_good_one, clean, NULL)
     assert_int_equal(pack_open("", &rules, &err), 0);
 }
 
+TEST(a_users_name_is_whole_or_not_known)
+{
+    char name[8] = "";
+
+    names_user(0, name, sizeof "root" - 1);
+    assert_string_equal(name, "");
+    names_user(0, name, sizeof "root");
+    assert_string_equal(name, "root");
+}
+
 static void make_file(void)
 {
     int fd = mkstemp(path);
