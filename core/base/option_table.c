@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/names.h"
 #include "base/nearest.h"
 #include "base/text.h"
 
@@ -215,6 +216,25 @@ static int row_choose(const struct option_row *row, const char *text, struct apa
     return apapi_fail(err, EINVAL, "--%s=%.40s: valid are %s", row->name, text, row->choice);
 }
 
+/* What it makes of repeated lists is there until the program ends. */
+static int row_add(const char **list, struct apapi_error *err)
+{
+    static struct namelist made;
+    char *all = NULL;
+
+    if (!*list) {
+        *list = optarg;
+        return 0;
+    }
+    if (asprintf(&all, "%s,%s", *list, optarg) < 0 || namelist_add(&made, all)) {
+        free(all);
+        return apapi_fail(err, ENOMEM, "no memory");
+    }
+    *list = made.names[made.count - 1];
+    free(all);
+    return 0;
+}
+
 static int row_set(const struct option_row *row, char *at, struct apapi_error *err)
 {
     int chosen;
@@ -226,6 +246,8 @@ static int row_set(const struct option_row *row, char *at, struct apapi_error *e
     case OPTION_TEXT:
         *(const char **)at = optarg;
         return 0;
+    case OPTION_WORDS:
+        return row_add((const char **)at, err);
     case OPTION_VALUE:
         if (*(int *)at && *(int *)at != row->value) {
             return apapi_fail(err, EINVAL, "--%s contradicts an option before it", row->name);

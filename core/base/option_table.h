@@ -15,12 +15,14 @@ enum { USAGE_ERROR = 2 }; /* exit status */
 #define OPTION_LIST "--list-options" /* alone: options for the shell's completion */
 
 /**
- * The effect of an option: makes a bool true, keeps its argument, sets an enum, calls `set`; keeps
- * a number from 1 on as a size_t, or which word of `choice` the argument is, from 0, as an enum.
+ * The effect of an option: makes a bool true, keeps its argument, or all with commas between if it
+ * is repeated, as sacct(1) does; sets an enum, calls `set`; keeps a number from 1 on as a size_t,
+ * or which word of `choice` the argument is, from 0, as an enum.
  */
 enum option_kind {
     OPTION_FLAG,
     OPTION_TEXT,
+    OPTION_WORDS,
     OPTION_VALUE, /* an int that is 0 if none of the rows that set it is given */
     OPTION_CALL,
     OPTION_COUNT,
@@ -44,6 +46,7 @@ struct option_row {
 /* The end of a row. */
 #define TO_FLAG(type, member) .kind = OPTION_FLAG, .offset = offsetof(type, member)
 #define TO_TEXT(type, member) .kind = OPTION_TEXT, .offset = offsetof(type, member)
+#define TO_WORDS(type, member) .kind = OPTION_WORDS, .offset = offsetof(type, member)
 #define TO_VALUE(type, member, number)                                                             \
     .kind = OPTION_VALUE, .offset = offsetof(type, member), .value = (number)
 #define TO_CALL(function) .kind = OPTION_CALL, .set = (function)

@@ -14,12 +14,12 @@
 #include "cli/command.h"
 
 const struct option_row query_filter_rows[] = {
-    {'M', "clusters", "=CLUSTER,...", "  ", TO_TEXT(struct query, wanted.cluster)},
-    {'u', "user", "=USER|UID,...", "  ", TO_TEXT(struct query, wanted.user)},
-    {'N', "nodelist", "=NODES", "", TO_TEXT(struct query, wanted.nodes)},
-    {'A', "accounts", "=ACCOUNT,...", "  ", TO_TEXT(struct query, wanted.account)},
-    {'r', "partition", "=PARTITION,...", "  ", TO_TEXT(struct query, wanted.partition)},
-    {0, "name", "=JOBNAME,...", "", TO_TEXT(struct query, job_names)},
+    {'M', "clusters", "=CLUSTER,...", "  ", TO_WORDS(struct query, wanted.cluster)},
+    {'u', "user", "=USER|UID,...", "  ", TO_WORDS(struct query, wanted.user)},
+    {'N', "nodelist", "=NODES", "", TO_WORDS(struct query, wanted.nodes)},
+    {'A', "accounts", "=ACCOUNT,...", "  ", TO_WORDS(struct query, wanted.account)},
+    {'r', "partition", "=PARTITION,...", "  ", TO_WORDS(struct query, wanted.partition)},
+    {0, "name", "=JOBNAME,...", "", TO_WORDS(struct query, job_names)},
     {'S', "starttime", "=TIME", ", ", TO_TEXT(struct query, from)},
     {'E', "endtime", "=TIME", "records that ended in this time", TO_TEXT(struct query, to)},
     {0}};

@@ -522,7 +522,7 @@ static const struct option_row rows[] = {
      "that is new since the last run; in a first run 24h",
      TO_TEXT(struct sync, query.from)},
     {'j', "jobs", "=JOB,...", "only these jobs, whatever their age",
-     TO_TEXT(struct sync, query.jobs)},
+     TO_WORDS(struct sync, query.jobs)},
     {0, "acct-dir", " DIR", "folder of the accounting files; default: acct_dir of apapi.conf",
      TO_TEXT(struct sync, query.dir)},
     {0, "dry-run", NULL, "show what would be changed, and change nothing",

@@ -149,6 +149,18 @@ apapi report: 92.2: no record of 1 of 2 nodes; there is one of n1" ]]
     [[ $(cells user,energy --by user) == $'|100\n4001|100\n4002|100\ncarol|300' ]]
 }
 
+@test "a list that is given in parts is all of it" {
+    record 1 0 n1 0 100 200 '.job_name = "a"'
+    record 2 0 n2 100 100 300 '.user = "ben" | .account = "bio" | .partition = "gpu" | .cluster = "c2" | .job_name = "b"'
+    record 3 0 n3 200 100 400 '.user = "cy" | .account = "chem" | .partition = "big" | .cluster = "c3"'
+    for words in '-j 1 -j 2' '-u anna --user ben' '-A physics -A bio' '-r batch -r gpu' '-M c1 -M c2' '-N n1 -N n2' '--name a --name b'; do
+        read -ra words <<<"$words"
+        run -0 cells jobid "${words[@]}" -o energy
+        [[ $output == $'1|20000\n2|30000' ]]
+    done
+    complains 1 '*several jobs match: 1, 2;*' "$apapi" show --acct-dir "$acct" -j 1 -j 2
+}
+
 @test "a node is one of its cluster" {
     record 90 0 n1 0 100 100
     record 91 0 n1 0 100 300 '.cluster = "c2" | .complete = false | .reason = "cancelled"'

@@ -228,7 +228,7 @@ static const struct option_row rows[] = {
     {'S', "starttime", "=T", "finished steps that ended at T or later; default: 1h",
      TO_TEXT(struct export, query.from)},
     {'N', "nodelist", "=NODES", "only these nodes, n[1-4,7]; default: this host's short name",
-     TO_TEXT(struct export, query.wanted.nodes)},
+     TO_WORDS(struct export, query.wanted.nodes)},
     {0, "acct-dir", " DIR", "accounting folder; default: acct_dir of apapi.conf",
      TO_TEXT(struct export, query.dir)},
     {0, "spool-dir", " DIR", "records of running steps; default: spool_dir of apapi.conf",

@@ -611,7 +611,7 @@ static const struct option_row rows[] = {
     {0, "by", "=WHAT", "a line for each domain (default) or node",
      TO_CHOICE(struct plot, by_node, "domain and node")},
     {'j', "jobs", "=JOB[.STEP]", "the job; then all arguments are FILEs",
-     TO_TEXT(struct plot, query.jobs)},
+     TO_WORDS(struct plot, query.jobs)},
     {OPTION_ROWS_OF(struct plot, query, query_filter_rows)},
     {OPTION_ROWS_OF(struct plot, query, query_source_rows)},
     {0}};

@@ -265,7 +265,7 @@ static const struct option_row rows[] = {{'f', "format", "=FORM", "table (defaul
                                           TO_CHOICE(struct options, form, "table, json and csv")},
                                          {'j', "jobs", "=JOB[.STEP]",
                                           "the job; then all arguments are FILEs",
-                                          TO_TEXT(struct options, query.jobs)},
+                                          TO_WORDS(struct options, query.jobs)},
                                          {OPTION_ROWS_OF(struct options, query, query_filter_rows)},
                                          {OPTION_ROWS_OF(struct options, query, query_source_rows)},
                                          {0}};

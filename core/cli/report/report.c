@@ -404,14 +404,14 @@ static int put_row(const struct report *report, const struct report_row *row,
 
 static const struct option_row rows[] = {
     {'j', "jobs", "=JOB[.STEP],...", "17 (also an array), 17.batch, 17_3, 17+1",
-     TO_TEXT(struct report, query.jobs)},
+     TO_WORDS(struct report, query.jobs)},
     {OPTION_ROWS_OF(struct report, query, query_filter_rows)},
     {0, "by", "=WHAT",
      "job, step, node, or a list of user, account, partition, qos,\n"
      "cluster and day",
      TO_CALL(set_by)},
     {'X', "allocations", NULL, "the same as --by=job", TO_CALL(set_by)},
-    {'o', "format", "=FIELD[%WIDTH],...", "columns", TO_TEXT(struct report, format_text)},
+    {'o', "format", "=FIELD[%WIDTH],...", "columns", TO_WORDS(struct report, format_text)},
     {0, "helpformat", NULL, "list the fields", TO_FLAG(struct report, help_format)},
     {0, "energy", "=WHAT",
      "node (default): energy of the jobs' nodes; share: what each job was\n"

@@ -469,7 +469,7 @@ static int show_step(struct query *query, enum config_format format)
 
 static const struct option_row rows[] = {
     {'j', "jobs", "=JOB[.STEP]", "the job; then all arguments are FILEs",
-     TO_TEXT(struct show_options, query.jobs)},
+     TO_WORDS(struct show_options, query.jobs)},
     {OPTION_ROWS_OF(struct show_options, query, query_filter_rows)},
     {'f', "format", "=FORM",
      "one step of FILEs as srun prints it: table (default\nwithout JOB), json, csv or merged; -N "
