@@ -46,7 +46,8 @@ become() { # KEYS LINE [KEYS LINE]...: in both shells; blanks at the end and zsh
 
 @test "commands and options are those of the program" {
     become 'apapi rep' 'apapi report' 'apapi help do' 'apapi help doctor' 'apapi list --na' 'apapi list --names' \
-        'apapi report --startt' 'apapi report --starttime=' 'atime --verb' 'atime --verbose'
+        'apapi report --startt' 'apapi report --starttime=' 'apapi export --pro' 'apapi export --prometheus' \
+        'atime --verb' 'atime --verbose'
     typed bash 2 'apapi '
     for command in $("$install/bin/apapi" --list-options); do
         [[ $output == *"$command"* ]]

@@ -224,7 +224,7 @@ static int read_pages(struct export *export, struct apapi_error *err)
 /* --- the command ---------------------------------------------------------------------------- */
 
 static const struct option_row rows[] = {
-    {0, "prometheus", "[=FILE]", NULL, TO_TEXT(struct export, file)}, /* the one form */
+    {0, "prometheus", "[=FILE]", "the one form: may be left out", TO_TEXT(struct export, file)},
     {'S', "starttime", "=T", "finished steps that ended at T or later; default: 1h",
      TO_TEXT(struct export, query.from)},
     {'N', "nodelist", "=NODES", "only these nodes, n[1-4,7]; default: this host's short name",
@@ -248,7 +248,7 @@ static const struct option_table table = {
             "steps come from their live pages.\n",
     .foot = "T is written " WHEN_FORMS ".\n"
             "Exit status: 0 done, 1 failure, 2 wrong usage.\n",
-    .column = 23,
+    .column = 27,
     .rows = rows};
 
 static int deliver(const char *file, const char *text, size_t size)
