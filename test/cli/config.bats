@@ -95,10 +95,13 @@ END
     tells 0 '*warning: *:1: enabled: no step is measured*' "$apapi" config --check
     prints 1 '*--apapi=*nothing, see below*warning *:1: enabled: no step is measured*' "$apapi" doctor estimate
     mkdir "$BATS_TEST_TMPDIR/acct"
-    put "acct_dir = $BATS_TEST_TMPDIR/acct"
+    mkdir "$BATS_TEST_TMPDIR/helpers"
+    put_programs "$BATS_TEST_TMPDIR/helpers"
+    put "acct_dir = $BATS_TEST_TMPDIR/acct"$'\n'"libexec_dir = $BATS_TEST_TMPDIR/helpers"
     chmod 640 "$conf"
-    chmod 777 "$BATS_TEST_TMPDIR/acct"
+    chmod 777 "$BATS_TEST_TMPDIR"/{acct,helpers}
     run "$apapi" config --check
+    ((EUID)) || [[ $output == *"$conf:2: libexec_dir: $BATS_TEST_TMPDIR/helpers: others can change it: "* ]]
     [[ $output == *"warning: $conf: users cannot read it: "* ]]
     ((EUID)) || [[ $output == *"$conf:1: acct_dir: no records can be trusted on this machine: $BATS_TEST_TMPDIR/acct: others can change it: "* ]]
     chmod 666 "$conf"

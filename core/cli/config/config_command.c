@@ -273,6 +273,7 @@ static bool check_programs(const struct config *config, const struct config_sink
 {
     static const char *const programs[] = {"apapi-sampler", "apapi-collect"};
     char path[PATH_MAX], text[PATH_MAX + 100];
+    struct apapi_error err;
 
     for (size_t i = 0; i < COUNT_OF(programs); i++) {
         snprintf(path, sizeof path, "%.*s/%s", PATH_MAX - 20, config->libexec_dir, programs[i]);
@@ -281,6 +282,9 @@ static bool check_programs(const struct config *config, const struct config_sink
                      strerror(errno));
             complain_of(config, "libexec_dir", text, sink);
             return false;
+        }
+        if (owner_check(path, &err) || (i == 0 && owner_check(config->libexec_dir, &err))) {
+            complain_of(config, "libexec_dir", err.text, sink); /* root runs it in each step */
         }
     }
     return true;
