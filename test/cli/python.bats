@@ -44,6 +44,12 @@ print(sum(1 for _ in apapi.records('$acct', since=datetime.date(2026, 11, 20))),
 found = apapi.records('array.json')
 print(sorted(r.energy_j for r in found), found.skipped)"
     [[ $output == '[5000.0, 7000.0] 0' ]]
+    cp n1.jsonl.gz "$acct"/2026-11-20/ # each line once, also while gzip works
+    count="print(sum(1 for _ in apapi.records('$acct')), sum(1 for _ in apapi.records('$acct/2026-11-20/n2.jsonl')))"
+    tells 0 '3 1' python "$count"
+    truncate -s 100 "$acct"/2026-11-20/n1.jsonl.gz
+    tells 0 '3 1' python "$count"
+    rm "$acct"/2026-11-20/n1.jsonl.gz
     run -1 python "apapi.records('$acct', job='7')"
     [[ ${lines[-1]} == "TypeError: 'str' object cannot be interpreted as an integer" ]]
     run -1 python "list(apapi.records('$acct/nothing'))"

@@ -246,9 +246,23 @@ def _lines(source: Source, since: Optional[datetime.date]) -> Iterator[Union[str
     if not isinstance(source, (str, os.PathLike)):
         yield from source
         return
+    before, seen = "", set[int]()
     for path in _files(os.fspath(source), since):
+        plain = path[:-3] if path.endswith(".gz") else path
+        known = seen if plain == before else set[int]()
+        before, seen = plain, set(known)
+        other = plain if path != plain else plain + ".gz"
+        if not os.path.exists(path) and os.path.exists(other):
+            path = other  # gzip or gunzip has made it meanwhile
         with _open(path) as file:
-            yield from file
+            try:
+                for line in file:
+                    seen.add(hash(line))
+                    if hash(line) not in known:
+                        yield line
+            except EOFError:
+                if not known:  # else gzip is still writing it, and the plain file has its lines
+                    raise
 
 
 def accounting_folder() -> str:
