@@ -70,6 +70,7 @@ static void figures_without_room(void)
 {
     double cells = 0;
     bool other = false;
+    char name[] = "0";
     int channel;
 
     CHECK(apapi_region_begin("a") == 0 && apapi_region_end("a") == 0);
@@ -83,6 +84,11 @@ static void figures_without_room(void)
     CHECK(apapi_region_fom("other", 1, NULL) == 0);
     take_messages(channel, &cells, &other);
     CHECK(cells == 5000 && other);
+    for (int i = 2; i < 64; i++, name[0]++) {
+        CHECK(apapi_region_fom(name, i, NULL) == 0);
+    }
+    CHECK(apapi_region_fom("more", 1, NULL) == -1 && errno == ENOSPC);
+    CHECK(apapi_region_fom("cells", 1, NULL) == 0);
 }
 
 IN_STEP(the_last_figure_of_merit_comes_when_there_is_room)

@@ -73,11 +73,13 @@ APAPI_API int apapi_region_leave(apapi_region region);
 
 /**
  * Give a figure of merit: a result of the program that its energy is compared with.
- * @param name   the last value of a name counts
+ * @param name   the last value of a name counts; its first 63 bytes tell it apart. A process, and a
+ *               record, has 64 of them
  * @param value  finite
  * @param unit   what is counted: "iterations", "FLOP"; NULL or "": none
  * @return 0, also outside of a measured step; -1 with errno EINVAL (`name` is NULL or empty, or
- *         `value` is not finite), ENOTCONN (the step's sampler takes no figures, or is silent)
+ *         `value` is not finite), ENOSPC (the 65th name), ENOTCONN (the step's sampler takes no
+ *         figures, or is silent)
  * Makes system calls. Does not block.
  */
 APAPI_API int apapi_region_fom(const char *name, double value, const char *unit);
