@@ -15,7 +15,7 @@ status=0
 # compile HEADER COMPILER LANGUAGE STANDARD
 compile() {
     echo "#include <apapi/$1>" |
-        $2 -x "$3" "-std=$4" -Wall -Wextra -Wpedantic -Wundef -Werror -fsyntax-only -I "$include" - ||
+        $2 -x "$3" "-std=$4" -Wall -Wextra -Wpedantic -Wshadow -Wundef -Werror -fsyntax-only -I "$include" - ||
         { echo "apapi/$1 does not compile alone as $4" >&2; status=1; }
 }
 

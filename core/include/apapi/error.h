@@ -2,10 +2,17 @@
 #ifndef APAPI_ERROR_H
 #define APAPI_ERROR_H
 
-/* Around declarations that C++ programs include, too. */
+/*
+ * Around declarations that C++ programs include, too. Some functions have the name of a structure,
+ * as stat(2), which -Wshadow of g++ takes for hiding its constructor.
+ */
 #ifdef __cplusplus
-#define APAPI_BEGIN_C extern "C" {
-#define APAPI_END_C }
+#define APAPI_BEGIN_C                                                                              \
+    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wshadow\"") extern "C"       \
+    {
+#define APAPI_END_C                                                                                \
+    }                                                                                              \
+    _Pragma("GCC diagnostic pop")
 #else
 #define APAPI_BEGIN_C
 #define APAPI_END_C
