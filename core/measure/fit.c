@@ -14,7 +14,7 @@
 #define BLOCKS 64          /* whose sums show the energies of passes */
 #define PRODUCT_DOUBT 1.2  /* of half the power of a pair: whose it is is not known */
 #define PRODUCT_SEEN 1.5   /* standard errors: that much is none by chance, and may be more */
-#define EDGE_TIMES 0.5     /* of the mean power: how far the powers of parts are from each other */
+#define EDGE_TIMES 0.5     /* of the greatest power: how far those of parts are from each other */
 #define ANSWERED_MOST 0.98 /* of a power beyond the mean, by less in the next row */
 #define FLATTER 2.5        /* more than one that always acts at the same speed would be */
 #define VAGUE 0.5          /* of the mean power of a thread: a part that is less sure is shared */
@@ -548,16 +548,17 @@ static void model_find_edges(struct model *model)
 /* @param moved  powers, by the energy of a column */
 static double model_edges_j(const struct model *model, const double moved[FIT_UNKNOWNS])
 {
-    double sum = 0, mean = 0, square = 0;
+    double sum = 0, mean = 0, square = 0, power_w = model->thread_w;
 
     for (size_t i = 0; i < model->columns; i++) {
         sum += model->edge_s2[i];
         mean += model->edge_s2[i] * moved[i];
     }
     for (size_t i = 0; i < model->columns; i++) {
+        power_w = fmax(power_w, model->answer.p_w[i]);
         square += sum > 0 ? pow(model->edge_s2[i] * (moved[i] - mean / sum), 2) : 0;
     }
-    return EDGE_TIMES * model->thread_w * sqrt(square);
+    return EDGE_TIMES * power_w * sqrt(square);
 }
 
 /*

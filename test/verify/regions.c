@@ -249,6 +249,16 @@ static void next_nested(struct program *program, struct thread *thread)
     enter(thread, region, length_s, program->values[region]);
 }
 
+/* Short regions of high powers, in a row, beside a long wait. */
+static void next_peaks(struct program *program, struct thread *thread)
+{
+    static const double least_s[] = {0.3, 0.002, 0.002, 0.001}, powers_w[] = {0, 200, 40, 100};
+    size_t region = thread->state++ % 4;
+
+    enter(thread, region, least_s[region] * random_between(&program->random, 1, 2.5),
+          powers_w[region]);
+}
+
 /* Threads are in no program now and then. */
 static void next_pauses(struct program *program, struct thread *thread)
 {
@@ -346,6 +356,7 @@ static const struct program_kind programs[] = {
     {"share", 1, 2, 10, 60, begin_two, .next = next_share},
     {"previous", 1, 2, 10, 60, begin_two, .next = next_previous},
     {"nested", 1, 3, 10, 60, begin_nested, .next = next_nested},
+    {"peaks", 1, 4, 5, 20, nothing, .next = next_peaks},
     {"cap", 2, 3, 10, 60, begin_cap, .next = next_threads, .around = cap},
     {"pauses", 3, 3, 10, 60, begin_load, .next = next_pauses, .around = load},
     {"slow-meter", 1, 3, 10, 60, begin_two, .next = next_threads, .update_s = 0.1},
