@@ -496,12 +496,23 @@ static const struct option_table table = {
 
 /* --- one job in full -------------------------------------------------------------------------- */
 
+/* Not if its script has ended: Slurm need not be asked. */
+static bool may_go_on(const struct show *show)
+{
+    size_t i = 0;
+
+    while (i < show->count && strcmp(show->records[i].id.step, "batch") != 0) {
+        i++;
+    }
+    return i == show->count;
+}
+
 static int show_full(struct show_options *options)
 {
     struct show *show = &options->show;
     const struct query *query = &options->query;
+    struct sacct_job slurm = SACCT_JOB_UNKNOWN;
     char why[SACCT_WHY_SIZE];
-    struct sacct_job slurm;
     int status;
 
     show->job = query->job_list.jobs[0];
@@ -516,7 +527,9 @@ static int show_full(struct show_options *options)
     if (status) {
         return status;
     }
-    sacct_ask(query, show, &slurm, why);
+    if (may_go_on(show)) {
+        sacct_ask(query, show, &slurm, why);
+    }
     return command_end(query->command, full_print(show, &slurm, query->verbose));
 }
 
