@@ -73,6 +73,14 @@ static void hours_begin(struct node_hours *hours, int64_t hour_ns, int64_t begin
 
 static void hours_add_gap(struct hour *hour, int64_t start_ns, double elapsed_s, const char *reason)
 {
+    struct hour_gap *last = hour->gap_count > 0 ? &hour->gaps[hour->gap_count - 1] : NULL;
+
+    if (last && strcmp(last->reason, reason) == 0 &&
+        fabs((double)(start_ns - last->start_ns) / NS_PER_S - last->elapsed_s) < 1e-6) {
+        last->elapsed_s +=
+            elapsed_s; /* one goes on: since the last line, and to the first reading */
+        return;
+    }
     if (hour->gap_count < HOUR_GAPS_MAX) {
         struct hour_gap *gap = &hour->gaps[hour->gap_count++];
 
