@@ -151,10 +151,15 @@ static int compare_steps(const void *left, const void *right)
     return order ? order : COMPARE(a->start_ns, b->start_ns);
 }
 
+static bool is_batch(const struct sum_entry *timing)
+{
+    return strcmp(timing->step, "batch") == 0;
+}
+
 /* A step of several nodes, of which each began once and knows its boot. */
 static bool tells_clocks(const struct sum_entry *step, size_t count, int64_t *seen)
 {
-    bool once = true;
+    bool once = !is_batch(step); /* several of these are runs of a job, on a node each */
     size_t i = 0;
 
     for (; i < count && once; i++) {
@@ -278,11 +283,6 @@ int timings_align(struct sum_entry *timings, size_t count, bool of_some_nodes)
 }
 
 /* --- runs ----------------------------------------------------------------------------------- */
-
-static bool is_batch(const struct sum_entry *timing)
-{
-    return strcmp(timing->step, "batch") == 0;
-}
 
 static bool knows_run(const struct sum_entry *timing)
 {

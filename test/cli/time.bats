@@ -61,6 +61,12 @@ merged() { # JOB [JQ FILTER]
     tells 0 '*job 6  2 nodes  2 steps  3 min 20.0 s  in 2 runs*measured 100.0 % of 2 nodes x 3 min 20.0 s*' show 6
 }
 
+@test "runs that have no number begin on different nodes: the batch steps are not one step of several nodes" {
+    record 16 batch n1 0 100 240 "$(since_boot 0 '.job_nodes = 2')"
+    record 16 batch n2 2000 100 240 "$(since_boot 2000 '.job_nodes = 2')"
+    [[ $(cells elapsed,measured,restarts,power -j 16) == '200|50|1|240' ]]
+}
+
 @test "a job runs again, and its batch step has no record of this run yet: the records that know their run tell it" {
     record 12 batch n1 0 100 240
     record 12 0 n1 0 100 240 '.nodes = 2'
