@@ -99,6 +99,7 @@ END
     fake_sacct "${job_17/COMPLETED/RUNNING}"
     tells 1 "$none" summary 17
     tells 1 "$none" "$apapi" show --acct-dir "$acct" 17
+    tells 1 'apapi show: /no/such: No such file or directory' "$apapi" show --acct-dir /no/such 17
     two_nodes
     run -0 summary 17
     says 'State: RUNNING: the figures are of its steps that have ended' 'Energy: 50.00 kJ'

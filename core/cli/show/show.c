@@ -517,7 +517,7 @@ static int show_full(struct show_options *options)
 
     show->job = query->job_list.jobs[0];
     status = records_read(&options->query, show_add, show);
-    if (show->count == 0) {
+    if (show->count == 0 && (status == 0 || query->own)) { /* else they could not be read */
         sacct_ask(query, show, &slurm, why);
         if (sacct_goes_on(&slurm)) {
             return sacct_fail_going(query->command, &slurm);
