@@ -86,7 +86,7 @@ void page_show_name(char shown[PAGE_NAME_SIZE], const char *name)
     char whole[NAME_MOST * 4 + 8] = "", next[8];
     size_t length = 0, head = 0, tail;
 
-    for (size_t i = 0; name[i] && i < NAME_MOST - 1 && length + sizeof next < sizeof whole;) {
+    for (size_t i = 0; i < NAME_MOST - 1 && name[i] && length + sizeof next < sizeof whole;) {
         i += show_next(next, name + i);
         memcpy(whole + length, next, strlen(next) + 1);
         length += strlen(next);

@@ -108,7 +108,8 @@ event() { # DIR/NAME ZONE EXPRESSION
 # Is the energy of a zone the truth, and does the record know how far it is? It says how much may be missing, at the power of
 # the ends; a counter is updated each millisecond. In a quiet run the energy, what is covered and the uncertainty are bounded:
 # to 0.1 %, to a few milliseconds and, if the counter started again (LOST 1), to one gap between readings. The uncertainty may
-# be twice that: no record says how long a reading took, within which the processor can be lost.
+# be twice that: no record says how long a reading took, within which the processor can be lost; or more where the record says
+# that it is rough, as after a probe that was held up.
 true_energy() { # DIR/NAME ZONE WATTS [LOST]
     local quiet=false
 
@@ -120,7 +121,7 @@ true_energy() { # DIR/NAME ZONE WATTS [LOST]
         (.raw_total * .scale - $w * $s) as $error | .uncertainty_j > 0 and .covered_s > 0 and
         ($error | fabs) <= .uncertainty_j + $w * $update and (($quiet | not) or
             $error <= $w * ($s / 1000 + $update) and 0 - $error <= $w * ($s / 1000 + $update + $lost_s) and
-            .uncertainty_j <= 2 * $w * (2 * (.update_s // $interval) + $ends + $lost_s) and $s - .covered_s <= $ends + $lost_s)' \
+            (.rough or .uncertainty_j <= 2 * $w * (2 * (.update_s // $interval) + $ends + $lost_s)) and $s - .covered_s <= $ends + $lost_s)' \
         "$1.json" >/dev/null || {
         echo "zone $2 is not that of $3 W for $(jq .elapsed_s "$1.json") s, quiet: $quiet: $(event "$1" "$2" .)"
         return 1
