@@ -387,7 +387,7 @@ static bool overflow_may_have(const char *component, size_t domain)
     bool of_cpus = text_names_have("rapl,powercap,hwmon,cray_pm", component);
     bool of_gpus = text_names_have("nvml,rocm_smi,amd_smi,intel_gpu,hwmon,cray_pm", component);
 
-    return domain == APAPI_DOMAIN_NODE   ? text_names_have("ipmi,hwmon,cray_pm", component)
+    return domain == APAPI_DOMAIN_NODE   ? text_names_have("ipmi,hwmon,cray_pm,estimate", component)
            : domain == APAPI_DOMAIN_GPU  ? of_gpus
            : domain == APAPI_DOMAIN_NONE ? of_cpus || of_gpus
                                          : of_cpus;

@@ -145,4 +145,5 @@ rapl:::PACKAGE_ENERGY:PACKAGE0 > 5C|rapl:::PACKAGE_ENERGY:PACKAGE0 > 5|a thresho
 step total >= 5J|step |atime measures this node
 rapl:::PACKAGE_ENERGY:PACKAGE0 >= 0.0000001J|rapl:::PACKAGE_ENERGY:PACKAGE0 >= |resolution
 END
+    complains 2 '*does not measure it: estimate: idle_w and core_w are not set*' "$atime" -c estimate --overflow 'node > 5W' true
 }
