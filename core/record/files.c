@@ -536,7 +536,7 @@ static bool walk_is_unfinished(int day_fd, const char *name, const char *plain_n
     struct stat file, plain;
 
     return inflow_is_packed(name) && fstatat(day_fd, name, &file, AT_SYMLINK_NOFOLLOW) == 0 &&
-           fstatat(day_fd, plain_name, &plain, AT_SYMLINK_NOFOLLOW) == 0 &&
+           S_ISREG(file.st_mode) && fstatat(day_fd, plain_name, &plain, AT_SYMLINK_NOFOLLOW) == 0 &&
            file.st_mtim.tv_sec * NS_PER_S + file.st_mtim.tv_nsec >=
                plain.st_mtim.tv_sec * NS_PER_S + plain.st_mtim.tv_nsec;
 }

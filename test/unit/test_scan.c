@@ -333,7 +333,11 @@ PREPARED(days_that_are_compressed_meanwhile_are_read)
     scan_base(scan);
     assert_string_equal(heard.reasons,
                         "n4.jsonl.gz:0+0: it is compressed, and its end is missing\n");
-    assert_int_equal(apapi_scan_counts(scan)->unreadable, 1);
+    assert_int_equal(unlink(in_base("2026-11-21/n4.jsonl.gz")), 0);
+    assert_int_equal(symlink("n1.jsonl", in_base("2026-11-21/n4.jsonl.gz")), 0);
+    scan_base(scan);
+    assert_non_null(strstr(heard.reasons, "n4.jsonl.gz:0+0: a symbolic link\n"));
+    assert_int_equal(apapi_scan_counts(scan)->unreadable, 2);
     apapi_scan_destroy(scan);
 }
 
