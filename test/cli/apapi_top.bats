@@ -108,11 +108,11 @@ three_steps='page(17; "anna") * {job_name: "stream"}, page(18; "bert") * {step: 
 TABLE
 }
 
-@test "a screen has the first rows of many steps, says how many more there are, and keeps the notes" {
+@test "a screen has the first rows of many steps, says how many more there are, and keeps the node's row and the notes" {
     pages '[range(100; 140)] | .[] | page(.; "anna")'
     run -0 person -n 1 --sort=job
     [[ ${#lines[@]} -eq 23 && ${lines[0]} == *"apapi: 40 steps"* && ${lines[1]} == *"elapsed"* && ${lines[2]} == "  100.0"* ]]
-    [[ ${lines[20]} == "  118.0"* && ${lines[21]} == "  22 more"* && ${lines[22]} == *"steps do not add up"* ]]
+    [[ ${lines[19]} == "  117.0"* && ${lines[20]} == "  22 more"* && ${lines[21]} == "  node "* && ${lines[22]} == *"steps do not add up"* ]]
     run -0 person -1
     [[ ${#lines[@]} -eq 44 && $output != *" more"* ]]
     let_go

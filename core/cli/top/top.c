@@ -245,39 +245,45 @@ static size_t count_lines(const char *text)
     return lines;
 }
 
-/* Of a table that is too long for the screen, the first rows. */
-static void put_fitting(const char *table, const char *notes, size_t height)
+static const char *skip_lines(const char *text, size_t count)
 {
-    size_t around = 3 + count_lines(notes); /* also the title, how many more, and the cursor */
-    size_t room = height == 0 ? SIZE_MAX : height > around ? height - around : 1;
-    size_t lines = count_lines(table) - count_lines(notes), shown = 0;
-    const char *rest = table;
+    while (count-- > 0) {
+        text = strchr(text, '\n') + 1;
+    }
+    return text;
+}
 
-    for (; rest < notes && (shown < room || lines == room + 1); shown++) {
-        rest = strchr(rest, '\n') + 1;
+/* Of the steps, the first rows that fit on the screen; the rows of nodes and the notes stay. */
+static void put_fitting(const char *text, size_t steps, size_t height)
+{
+    size_t rows = steps > 0 ? steps + 1 : 0;      /* with the headings */
+    size_t around = 3 + count_lines(text) - rows; /* also title, how many more, and the cursor */
+    size_t room = height > around ? height - around : 1;
+    size_t shown = height == 0 || rows <= room + 1 ? rows : room;
+    const char *rest = skip_lines(text, shown);
+
+    printf("%.*s", (int)(rest - text), text);
+    if (shown < rows) {
+        printf("  %zu more\n", rows - shown);
     }
-    printf("%.*s", (int)(rest - table), table);
-    if (rest < notes) {
-        printf("  %zu more\n", lines - shown);
-    }
-    fputs(notes, stdout);
+    fputs(skip_lines(rest, rows - shown), stdout);
 }
 
 static int top_print_text(const struct top_view *view, const struct top_form *form)
 {
     struct content content = find_content(view);
     char *text = NULL;
-    size_t size = 0, table_size;
+    size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     int result = out ? put_steps(view, &content, out) : -1;
 
-    if (result == 0) {
-        fflush(out);
-        table_size = size;
+    if (out) {
         put_notes(view, &content, form, out);
-        result = fclose(out);
+        result = fclose(out) ? -1 : result;
+    }
+    if (result == 0) {
         put_title(view, form);
-        put_fitting(text, text + table_size, form->height);
+        put_fitting(text, view->count, form->height);
     }
     free(text);
     return result;
