@@ -120,9 +120,11 @@ static bool witness_has(int number)
         return false;
     }
     for (int i = 0; i <= WITNESS_GRACE && news <= 0; i++) {
+        unsigned before = atomic_load(&witness->counts[number]);
         bool pends = i == WITNESS_GRACE && witness_pends(number);
+        unsigned count = atomic_load(&witness->counts[number]);
 
-        news = (int)(atomic_load(&witness->counts[number]) - seen[number]) + pends;
+        news = (int)(count - seen[number]) + (pends && count == before); /* else it counts it now */
         if (news <= 0 && clock_monotonic_ns() - seen_ns[number] < TOGETHER_NS) {
             return true;
         }
