@@ -49,6 +49,9 @@ print(sorted(r.energy_j for r in found), found.skipped)"
     tells 0 '3 1' python "$count"
     truncate -s 100 "$acct"/2026-11-20/n1.jsonl.gz
     tells 0 '3 1' python "$count"
+    touch -d @1 "$acct"/2026-11-20/n1.jsonl.gz # not of the plain file, which is newer
+    run -1 python "$count"
+    [[ ${lines[-1]} == EOFError:* ]]
     rm "$acct"/2026-11-20/n1.jsonl.gz
     run -1 python "apapi.records('$acct', job='7')"
     [[ ${lines[-1]} == "TypeError: 'str' object cannot be interpreted as an integer" ]]

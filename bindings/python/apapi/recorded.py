@@ -261,7 +261,8 @@ def _lines(source: Source, since: Optional[datetime.date]) -> Iterator[Union[str
                     if hash(line) not in known:
                         yield line
             except EOFError:
-                if not known:  # else gzip is still writing it, and the plain file has its lines
+                # else gzip is still writing it, and the plain file has its lines; an older one is of another file
+                if not known or (os.path.exists(plain) and os.path.getmtime(path) < os.path.getmtime(plain)):
                     raise
 
 
