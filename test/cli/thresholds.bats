@@ -138,12 +138,11 @@ is_gone() { # PID
     done <<'END'
 total >=5parsecs|total >=5|unknown unit 'parsecs': J, mJ
 nosuch:::EVENT >= 5J||no such event or domain
-node > 600W||this session does not measure it: ipmi: no /dev/ipmi0
 gpu >= 5J||this session does not measure it: nvml: no NVIDIA driver
 rapl:::PACKAGE_ENERGY:PACKAG0 >= 5J||no such event or domain: did you mean 'rapl:::PACKAGE_ENERGY:PACKAGE0'
 rapl:::PACKAGE_ENERGY:PACKAGE0 > 5C|rapl:::PACKAGE_ENERGY:PACKAGE0 > 5|a threshold in W, not in C
 step total >= 5J|step |atime measures this node
 rapl:::PACKAGE_ENERGY:PACKAGE0 >= 0.0000001J|rapl:::PACKAGE_ENERGY:PACKAGE0 >= |resolution
 END
-    complains 2 '*does not measure it: estimate: idle_w and core_w are not set*' "$atime" -c estimate --overflow 'node > 5W' true
+    complains 2 '*does not measure it: estimate: idle_w and core_w are not set*' "$atime" -c nvml:estimate --overflow 'node > 5W' true
 }
