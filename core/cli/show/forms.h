@@ -43,6 +43,14 @@ struct sacct_job {
                         .recorded_s = NAN})
 
 #define SACCT_WHY_SIZE 256
+#define SACCT_DELIMITER "\x1f"
+
+/**
+ * Understand a line of it.
+ * @param line  is cut up
+ * @return whether it is a job: not a step, and nothing else
+ */
+bool sacct_line_parse(char *line, struct sacct_job *job);
 
 /**
  * Ask it about the job of the query.

@@ -14,8 +14,6 @@
 #include "cli/command.h"
 #include "cli/show/forms.h"
 
-#define SACCT_DELIMITER "\x1f"
-
 /* --- a line --------------------------------------------------------------------------------- */
 
 /* Of --format below. */
@@ -109,8 +107,7 @@ static void read_comment(const char *comment, struct sacct_job *job)
     tree_free(&tree);
 }
 
-/* @param line  is cut up. @return whether it is a job: not a step, and nothing else */
-static bool sacct_line_parse(char *line, struct sacct_job *job)
+bool sacct_line_parse(char *line, struct sacct_job *job)
 {
     const struct {
         enum column column;
