@@ -107,6 +107,8 @@ END
     record 17 batch n1 0 500 100 # its script has ended: Slurm is not asked
     run -0 "$apapi" show --acct-dir "$acct" 17
     [[ $output != *RUNNING* ]]
+    record 17 0 n1 600 10 100 '.restarts = 1' # requeued
+    tells 0 '*state *RUNNING:*' "$apapi" show --acct-dir "$acct" 17
 }
 
 @test "a job of another user's with the same number in Slurm is not this one" {

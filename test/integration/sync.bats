@@ -207,7 +207,7 @@ draws_240_w() { # TEXT JOB
     eventually in_slurmdbd
     prints 0 '*1 not ended*' sync_all -v
     [[ -z $(comment "$job") ]]
-    prints 0 '*state *RUNNING: the figures are of its steps that have ended*' apapi show --acct-dir "$APAPI_ACCT_DIR" "$job"
+    eventually prints 0 '*state *RUNNING: the figures are of its steps that have ended*' apapi show --acct-dir "$APAPI_ACCT_DIR" "$job"
     cluster run scancel "$job"
     eventually ended "$job"
     sync_all

@@ -496,15 +496,19 @@ static const struct option_table table = {
 
 /* --- one job in full -------------------------------------------------------------------------- */
 
-/* Not if its script has ended: Slurm need not be asked. */
+/* Not if its script has ended, and nothing has begun since then, as after a requeue. */
 static bool may_go_on(const struct show *show)
 {
-    size_t i = 0;
+    int64_t begun_ns = 0, ended_ns = 0;
 
-    while (i < show->count && strcmp(show->records[i].id.step, "batch") != 0) {
-        i++;
+    for (size_t i = 0; i < show->entries.count; i++) {
+        const struct sum_entry *entry = &show->entries.list[i];
+        bool script = strcmp(entry->step, "batch") == 0 && entry->piece->reason == POOL_NONE;
+
+        begun_ns = entry->start_ns > begun_ns ? entry->start_ns : begun_ns;
+        ended_ns = script && entry->end_ns > ended_ns ? entry->end_ns : ended_ns;
     }
-    return i == show->count;
+    return begun_ns >= ended_ns;
 }
 
 static int show_full(struct show_options *options)
