@@ -104,6 +104,10 @@ END
     run -0 summary 17
     says 'State: RUNNING: the figures are of its steps that have ended' 'Energy: 50.00 kJ'
     tells 0 '*state *RUNNING: the figures are of its steps that have ended*' "$apapi" show --acct-dir "$acct" 17
+    sacct_is "cat '$BATS_TEST_TMPDIR/slurm'; sed -i s/RUNNING/COMPLETED/ '$BATS_TEST_TMPDIR/slurm'"
+    run -0 summary --wait=10m 17 # slurmdbd hears of a job's end some time after it
+    says 'State: COMPLETED (exit code 0:0)'
+    fake_sacct "${job_17/COMPLETED/RUNNING}"
     record 17 batch n1 0 500 100 # its script has ended: Slurm is not asked
     run -0 "$apapi" show --acct-dir "$acct" 17
     [[ $output != *RUNNING* ]]

@@ -260,9 +260,9 @@ int show_brief(struct show_options *options)
         return command_refuse(query->command, "JOB is one job, as 17, 17_3 of an array or 17+1");
     }
     status = look(&brief);
-    /* Slurm's accounting gets the energy of a job some time after its end: see apapi-sync(8). */
-    while (status == 0 && !isfinite(brief.job.energy_j) && !brief.several &&
-           clock_monotonic_ns() < end_ns) {
+    /* Slurm's accounting hears of a job's end, and gets its energy, later: see apapi-sync(8). */
+    while (status == 0 && (!isfinite(brief.job.energy_j) || sacct_goes_on(&brief.job)) &&
+           !brief.several && clock_monotonic_ns() < end_ns) {
         nanosleep(&pause, NULL);
         status = look(&brief);
     }
