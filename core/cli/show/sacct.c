@@ -11,7 +11,6 @@
 #include "base/array.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "cli/command.h"
 #include "cli/show/forms.h"
 
 /* --- a line --------------------------------------------------------------------------------- */
@@ -266,11 +265,4 @@ bool sacct_ask(const struct query *query, const struct show *show, struct sacct_
 bool sacct_goes_on(const struct sacct_job *job)
 {
     return *job->state && text_names_have("PENDING,RUNNING,SUSPENDED", job->state);
-}
-
-int sacct_fail_going(const char *command, const struct sacct_job *job)
-{
-    return command_fail(
-        command, "no record of this job found: it is %s, and a step has its record at its end",
-        job->state);
 }
