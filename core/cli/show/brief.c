@@ -248,6 +248,13 @@ static int look(struct brief *brief)
     return 0;
 }
 
+int sacct_fail_going(const char *command, const struct sacct_job *job)
+{
+    return command_fail(
+        command, "no record of this job found: it is %s, and a step has its record at its end",
+        job->state);
+}
+
 int show_brief(struct show_options *options)
 {
     struct query *query = &options->query;

@@ -496,13 +496,6 @@ static const struct option_table table = {
 
 /* --- one job in full -------------------------------------------------------------------------- */
 
-int sacct_fail_going(const char *command, const struct sacct_job *job)
-{
-    return command_fail(
-        command, "no record of this job found: it is %s, and a step has its record at its end",
-        job->state);
-}
-
 /* Not if its script has ended, and nothing has begun since then, as after a requeue. */
 static bool may_go_on(const struct show *show)
 {
