@@ -16,7 +16,8 @@ APAPI_BEGIN_C
 /*
  * A session measures a set of components: create, start, stop, take the measurement, destroy. Calls
  * for one session come from one thread at a time. create() and the checks of lists come from one
- * thread at a time for all sessions, because PAPI requires it.
+ * thread at a time for all sessions, because PAPI requires it. A session reads descriptors that it
+ * keeps open: a program that closes those of others (closefrom(3)) destroys its sessions before.
  */
 
 /** A set of components that are measured together. Opaque. */
