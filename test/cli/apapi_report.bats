@@ -140,6 +140,13 @@ apapi report: 92.2: no record of 1 of 2 nodes; there is one of n1" ]]
     tells 0 'n1|anna||c1' cells node,user,account,cluster --by node # of a node it is what all of its jobs have in common
 }
 
+@test "a job is named as Slurm does, not as a step's environment says" {
+    record 67 0 n1 0 10 100 '.array_job = 65 | .array_task = 3'
+    record 67 batch n1 0 20 100 '.verified = true'
+    record 68 0 n1 30 10 100 '.array_job = 65 | .array_task = 4'
+    [[ $(cells jobid,energy) == $'67|2000\n65_4|1000' ]]
+}
+
 @test "users without a name are known by their uid" {
     for uid in 4001 4002; do record "$uid" 0 n1 $((uid - 4001)) 1 100 ".user = null | .uid = $uid"; done
     record 4003 0 n1 10 1 100 '.user = null'

@@ -74,6 +74,22 @@ synced_mail() { sync_all; has_mail "$1"; }
     done
 }
 
+@test "a step of another user that claims the number of a job is in no mail about it" {
+    plugstack default=off
+    sed -i 's/^wait = .*/wait = 1s/' "$shared/apapi.conf"
+    job=$(as_alice sbatch --parsable -W --output=/dev/null -N1 --wrap 'sleep 0.1')
+    cluster run env SLURM_ARRAY_JOB_ID="$job" SLURM_ARRAY_TASK_ID=1 srun -N1 --apapi=rapl sleep 0.3
+    ended() { [[ $(cluster run sacct -X -n -P -j "$job" -o state) == COMPLETED ]]; }
+    eventually ended
+    for user in root alice; do
+        cluster run env SLURM_JOB_MAIL_TYPE=Ended SLURM_JOB_USER=$user SLURM_JOB_ID="$job" "$shared/mailprog" \
+            -s "Slurm Job_id=$job Name=wrap Ended, Run time 00:00:01" "$user@example.org" </dev/null
+        eventually has_mail "$user@example.org"
+    done
+    grep -q '^Energy: ' "$(has_mail root@example.org)"
+    run ! grep '^Energy: ' "$(has_mail alice@example.org)"
+}
+
 @test "energy that never becomes known, and an apapi that fails: the mail as Slurm has written it" {
     plugstack default=off
     sed -i 's/^wait = .*/wait = 1s/' "$shared/apapi.conf"

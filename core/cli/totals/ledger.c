@@ -154,17 +154,20 @@ static uint32_t earliest_word(const struct report_ledger *ledger, const struct s
     return found;
 }
 
-/* That of the earliest record which names the part of an array or heterogeneous job. */
+/* That of Slurm, or of the earliest record which names the part of an array or heterogeneous job.
+ */
 static uint32_t job_id_of(const struct report_ledger *ledger, const struct sum_entries *entries)
 {
-    for (size_t i = 0; i < entries->count; i++) {
+    uint32_t verified = earliest_word(ledger, entries, REPORT_JOB_ID, true);
+
+    for (size_t i = 0; i < entries->count && !verified; i++) {
         uint32_t word = ledger->identities[entries->list[i].piece->mark].words[REPORT_JOB_ID];
 
         if (strpbrk(pool_text(&ledger->store.texts, word), "_+")) {
             return word;
         }
     }
-    return earliest_word(ledger, entries, REPORT_JOB_ID, false);
+    return verified ? verified : earliest_word(ledger, entries, REPORT_JOB_ID, false);
 }
 
 /* Of a node, on which jobs of any user ran: what all of them have in common; else 0. */
