@@ -77,8 +77,7 @@ static void hours_add_gap(struct hour *hour, int64_t start_ns, double elapsed_s,
 
     if (last && strcmp(last->reason, reason) == 0 &&
         fabs((double)(start_ns - last->start_ns) / NS_PER_S - last->elapsed_s) < 1e-6) {
-        last->elapsed_s +=
-            elapsed_s; /* one goes on: since the last line, and to the first reading */
+        last->elapsed_s += elapsed_s; /* up to the last reading, and from there to the first one */
         return;
     }
     if (hour->gap_count < HOUR_GAPS_MAX) {

@@ -248,7 +248,7 @@ static int look(struct brief *brief)
     return 0;
 }
 
-int sacct_fail_going(const char *command, const struct sacct_job *job)
+int show_fail_going(const char *command, const struct sacct_job *job)
 {
     return command_fail(
         command, "no record of this job found: it is %s, and a step has its record at its end",
@@ -285,7 +285,7 @@ int show_brief(struct show_options *options)
     if (options->show.count == 0 &&
         !isfinite(brief.job.energy_j)) { /* say why there is no record */
         if (sacct_goes_on(&brief.job)) {
-            return sacct_fail_going(query->command, &brief.job);
+            return show_fail_going(query->command, &brief.job);
         }
         query->quiet = false;
         status = records_read(query, show_add, &options->show);

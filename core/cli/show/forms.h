@@ -65,8 +65,8 @@ bool sacct_ask(const struct query *query, const struct show *show, struct sacct_
 /** @return whether the job has not ended: its records are of steps that have. */
 bool sacct_goes_on(const struct sacct_job *job);
 
-/** Such a job has no record: say so. @return the exit status */
-int sacct_fail_going(const char *command, const struct sacct_job *job);
+/** A job that has not ended has no record: say so. @return the exit status */
+int show_fail_going(const char *command, const struct sacct_job *job);
 
 /** Print a job in a few lines. @return the exit status */
 int show_brief(struct show_options *options);

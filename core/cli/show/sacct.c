@@ -143,8 +143,7 @@ bool sacct_line_parse(char *line, struct sacct_job *job)
     return true;
 }
 
-/* --- what it says ------------------------------------------------------------------------------
- */
+/* --- a job ---------------------------------------------------------------------------------- */
 
 #define SACCT_COMMAND                                                                              \
     "exec timeout -s KILL 2 sacct --noheader --parsable2 --delimiter='" SACCT_DELIMITER            \

@@ -524,7 +524,7 @@ static int show_full(struct show_options *options)
     if (show->count == 0 && (status == 0 || query->own)) { /* else they could not be read */
         sacct_ask(query, show, &slurm, why);
         if (sacct_goes_on(&slurm)) {
-            return sacct_fail_going(query->command, &slurm);
+            return show_fail_going(query->command, &slurm);
         }
     }
     status = status ? status : show_choose(show, query);

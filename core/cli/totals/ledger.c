@@ -154,8 +154,7 @@ static uint32_t earliest_word(const struct report_ledger *ledger, const struct s
     return found;
 }
 
-/* That of Slurm, or of the earliest record which names the part of an array or heterogeneous job.
- */
+/* That of Slurm, or of the earliest record which names the part of an array or het job. */
 static uint32_t job_id_of(const struct report_ledger *ledger, const struct sum_entries *entries)
 {
     uint32_t verified = earliest_word(ledger, entries, REPORT_JOB_ID, true);

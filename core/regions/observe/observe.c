@@ -542,8 +542,7 @@ static void observe_look_sometimes(struct observer *observer)
     }
 }
 
-/* When the latest reading of a domain that has a new one was. 0: there is none, or no energy yet.
- */
+/* When the latest reading with energy of a domain that has a new one was. 0: there is none. */
 static uint64_t observe_read_ns(const struct observer *observer)
 {
     uint64_t latest_ns = 0;
