@@ -151,6 +151,9 @@ static _Noreturn void process_run(int fd, const struct user *user)
         _exit(EXIT_FAILURE);
     }
     files_close_from(SOCKET_FD + 1);
+    for (int own = 0; own < SOCKET_FD; own++) {
+        close(own); /* /dev/stdout is no file of the user's here, and said to be missing */
+    }
     if (user_become(user) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) {
         writer_answer("the user's rights", errno);
         _exit(EXIT_FAILURE);
@@ -215,14 +218,17 @@ int writer_finish(struct writer *writer, uint64_t deadline_ns, struct apapi_erro
 {
     struct apapi_error said = {""};
     ssize_t got = 0;
+    bool ended;
 
     shutdown(writer->fd, SHUT_WR);
-    if (deadline_wait(writer->fd, POLLIN, deadline_ns) == 0) {
+    ended = deadline_wait(writer->fd, POLLIN, deadline_ns) == 0;
+    if (ended) {
         got = recv(writer->fd, said.text, sizeof said.text - 1, 0);
     }
     writer_abandon(writer);
     if (got <= 0) {
-        return apapi_fail(err, ETIMEDOUT, "its file system does not answer");
+        return apapi_fail(err, ended ? EIO : ETIMEDOUT,
+                          ended ? "its process was killed" : "its file system does not answer");
     }
     return *said.text ? apapi_fail(err, EIO, "%s", said.text) : 0;
 }

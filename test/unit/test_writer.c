@@ -62,11 +62,24 @@ TEST(errors_come_back)
     refused(base, "Is a directory");
     refused("/no/such/folder/x", "No such file");
     refused("/dev/full", "No space");
+    refused("/dev/stdout", "No such file"); /* of no program of the user's */
     snprintf(name, sizeof name, "%s/fifo", base);
     assert_int_equal(mkfifo(name, 0666), 0);
     assert_int_equal(chmod(name, 0666), 0);
     refused(name, "No such device"); /* no reader: do not wait */
     unlink(name);
+}
+
+TEST(a_process_that_is_killed_was_not_too_slow)
+{
+    struct writer writer;
+
+    assert_int_equal(writer_start(&writer, &user, NULL), 0);
+    assert_int_equal(kill(writer.pid, SIGSTOP), 0);
+    assert_int_equal(writer_open(&writer, path, &why), 0);
+    assert_int_equal(kill(writer.pid, SIGKILL), 0);
+    assert_fails(EIO, writer_finish(&writer, soon(), &why));
+    assert_contains(why.text, "killed");
 }
 
 TEST(a_process_that_hangs_is_not_waited_for)
