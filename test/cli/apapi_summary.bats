@@ -158,6 +158,8 @@ END
     record 18 0 n2 0 150 300 '.het_job = 17 | .het_offset = 1'
     run -0 summary 17
     says 'Nodes: 3' 'Cores: 12' 'Wall-clock time: 00:02:30' 'Energy: 65.00 kJ' 'CPU utilized: 00:12:00' 'CPU efficiency: 51.43 % of 00:23:20 core time'
+    sed -i '2s/COMPLETED/RUNNING/' "$BATS_TEST_TMPDIR/slurm"
+    tells 0 '*state *RUNNING:*' "$apapi" show --acct-dir "$acct" 17 # as long as one of them does
     fake_sacct '27 27+0 c1 anna physics COMPLETED 0:0 100 1 8 800 00:10:00 {"apapi":{"energy_j":20000,"mean_w":200,"elapsed_s":100}}' \
         '28 27+1 c1 anna physics COMPLETED 0:0 150 2 4 600 00:02:00 {"apapi":{"energy_j":45000,"mean_w":300,"elapsed_s":150}}'
     run -0 summary 27 # no records: what apapi sync has written; the first component draws nothing in the last 50 s

@@ -213,6 +213,9 @@ static void add_component(struct sacct_job *sum, const struct sacct_job *job)
 {
     double recorded_s = fmax(sum->recorded_s, job->recorded_s);
 
+    if (sacct_goes_on(job)) {
+        memcpy(sum->state, job->state, sizeof sum->state);
+    }
     sum->elapsed_s = fmax(sum->elapsed_s, job->elapsed_s);
     sum->nodes += job->nodes;
     sum->cores += job->cores;
