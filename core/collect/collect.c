@@ -247,10 +247,12 @@ static void limits_launch(const struct job_launch *launch, const void *context)
 
 static void limits_ask_place(struct step_limits *limits)
 {
-    char command[160];
+    char command[240];
 
-    snprintf(command, sizeof command, "squeue --noheader \"--format=%%P %%q\" --job %.*s",
-             (int)strcspn(limits->step, "."), limits->step);
+    snprintf(command, sizeof command,
+             "out=$(squeue --noheader '--format=%%A %%P %%q' --job %u 2>&1) || "
+             "{ echo \"$out\"; exit 1; }; echo \"$out\" | sed -n 's/^%u //p'",
+             limits->jobs[0], limits->jobs[0]); /* of an array it may show other tasks, too */
     crossings_run(&limits->crossings, command);
 }
 
@@ -332,7 +334,10 @@ static void limits_steps(const struct step_limits *limits, char *text, size_t si
     const char *dot = strchr(limits->step, '.');
     size_t length = 0;
 
-    for (size_t i = 0; i < limits->job_count; i++) {
+    if (limits->job_count == 1) {
+        snprintf(text, size, " $task%.64s", dot ? dot : "");
+    }
+    for (size_t i = 0; i < limits->job_count && limits->job_count > 1; i++) {
         length += (size_t)snprintf(text + length, size - length, " %u%.64s", limits->jobs[i],
                                    dot ? dot : "");
     }

@@ -29,7 +29,9 @@
 #define KILL_WAIT                         /* of Slurm, "30 sec" */                                 \
     "sleep \"$(scontrol show config | sed -n 's/^KillWait *= *\\([1-9][0-9]*\\).*/\\1/p' |"        \
     " grep . || echo 30)\"; "
-#define JOBS_MAX 128 /* at a time */
+#define ORDER_PATIENCE_MS 100        /* of who orders a signal, with an actor that has much to do */
+#define OWN_JOBS_MAX 128             /* of users, at a time */
+#define JOBS_MAX (OWN_JOBS_MAX + 16) /* with Slurm's commands */
 #define EARLY_MAX 8
 
 /** To the actor. */
@@ -222,15 +224,17 @@ static void answer_reached(struct order_answer answer, const char *name, size_t 
 static void job_start(const struct order *order, enum job_kind kind, const char *text)
 {
     struct job job = {.pid = -1, .kind = kind, .answer = order->answer}, *slot = NULL;
-    struct job_launch launch = {
-        .tasks = &loop.processes, .prints = kind == JOB_PRINT, .text = text};
+    struct job_launch launch = {.tasks = &loop.processes,
+                                .prints = kind == JOB_PRINT,
+                                .of_slurm = kind >= JOB_RUN,
+                                .text = text};
     int ends[2] = {-1, -1};
 
     job.answer.ran = kind >= JOB_RUN;
     job.answer.status = 127;
     for (struct job *other = loop.jobs; other < loop.jobs + JOBS_MAX; other++) {
         if (other->pid == 0) {
-            slot = other;
+            slot = kind >= JOB_RUN || other < loop.jobs + OWN_JOBS_MAX ? other : slot;
         } else if (other->kind == kind && kind < JOB_RUN &&
                    other->answer.limit == order->answer.limit) {
             send_answer(job.answer, "%snot again, as it still runs", job_names[kind]);
@@ -258,16 +262,23 @@ static void job_start(const struct order *order, enum job_kind kind, const char 
     loop.running++;
 }
 
-/* The controller may be away: it is tried ten times, every 2 s. */
+/*
+ * Run scancel. The controller may be away: it is tried ten times, every 2 s, and as long as the
+ * job is suspended. $task is the task of an array: the number of one of them is the array's, too,
+ * and means all tasks.
+ */
 static void job_cancel(const struct order *order, enum job_kind kind, const char *options,
                        const char *whom)
 {
     char command[2 * LIMIT_COMMAND_SIZE];
 
     snprintf(command, sizeof command,
-             "%si=0; until out=$(scancel --quiet%s%s 2>&1); do i=$((i + 1)); "
-             "[ $i -lt 10 ] || { echo \"$out\"; exit 1; }; sleep 2; done",
-             kind == JOB_KILL ? KILL_WAIT : "", options, whom);
+             "%si=0; until out=$(task=$(squeue --noheader --format='%%A %%F_%%K' --job %" PRIu32
+             " | sed -n 's/^%" PRIu32 " \\([0-9_]*\\)$/\\1/p'); task=${task:-%" PRIu32
+             "}; scancel --quiet%s%s 2>&1); do case $out in *' not running'* | *suspended*) ;; "
+             "*) i=$((i + 1)) ;; esac; [ $i -lt 10 ] || { echo \"$out\"; exit 1; }; sleep 2; done",
+             kind == JOB_KILL ? KILL_WAIT : "", order->reach.job, order->reach.job,
+             order->reach.job, options, whom);
     job_start(order, kind, command);
 }
 
@@ -350,19 +361,19 @@ static void act_log(const struct order *order)
 /* Signals go to all that the limit is for. SIGTERM ends a job; of a step SIGKILL has to follow. */
 static void act_on_steps(const struct order *order)
 {
-    char job[24], options[48];
+    const char *whom = order->whole_job ? " $task" : order->reach.steps;
+    char options[48];
 
-    snprintf(job, sizeof job, " %" PRIu32, order->reach.job);
     if (order->actions & LIMIT_SIGNAL) {
         snprintf(options, sizeof options, "%s --signal=%s", order->reach.script ? " --full" : "",
                  limit_signal_name(order->signal));
-        job_cancel(order, JOB_RUN, options, order->whole_job ? job : order->reach.steps);
+        job_cancel(order, JOB_RUN, options, whom);
     }
     if ((order->actions & LIMIT_TERM) && order->whole_job) {
-        job_cancel(order, JOB_RUN, "", job);
+        job_cancel(order, JOB_RUN, "", whom);
     } else if (order->actions & LIMIT_TERM) {
         loop.terminating = *order;
-        job_cancel(order, JOB_TERM, " --signal=TERM", order->reach.steps);
+        job_cancel(order, JOB_TERM, " --signal=TERM", whom);
     }
 }
 
@@ -400,11 +411,19 @@ static void act_on_early(void)
     loop.early_count = 0;
 }
 
-/* Actions that may wait come last. Whatever happens at a job's budget, there is a line. */
+/*
+ * Whatever happens at a job's budget, there is a line: a process of its own prints it, before the
+ * script is ended. One that is printed here may have to wait, and comes last.
+ */
 static void act(const struct order *order)
 {
     const struct limit *limit = &loop.limits->limits[order->answer.limit];
+    bool logs = order->answer.limit < loop.limits->count && loop.config->said_by &&
+                ((order->actions & LIMIT_LOG) || limit->budget);
 
+    if (logs && loop.config->line_fd < 0) {
+        act_log(order);
+    }
     if (order->reach.job) {
         act_on_steps(order);
     }
@@ -417,7 +436,7 @@ static void act(const struct order *order)
     if (order->actions & LIMIT_EXEC) {
         job_start(order, JOB_EXEC, limit->command);
     }
-    if (loop.config->said_by && ((order->actions & LIMIT_LOG) || limit->budget)) {
+    if (logs && loop.config->line_fd >= 0) {
         act_log(order);
     }
 }
@@ -541,8 +560,13 @@ int crossings_open(struct crossings *crossings, const struct actor_config *confi
 
 static int crossings_order(const struct crossings *crossings, const struct order *order)
 {
+    bool urgent = order->actions & (LIMIT_SIGNAL | LIMIT_TERM);
+    struct pollfd ready = {.fd = crossings->fd, .events = POLLOUT};
     ssize_t sent = send(crossings->fd, order, sizeof *order, MSG_NOSIGNAL | MSG_DONTWAIT);
 
+    if (sent < 0 && errno == EAGAIN && urgent && poll(&ready, 1, ORDER_PATIENCE_MS) == 1) {
+        sent = send(crossings->fd, order, sizeof *order, MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
     return sent == (ssize_t)sizeof *order ? 0 : -1;
 }
 

@@ -25,7 +25,8 @@
 /** The task of a new process. */
 struct job_launch {
     const struct processes *tasks; /* beside one of which it runs */
-    bool prints; /* `text` is a line for the standard error of the task; else a command */
+    bool prints;   /* `text` is a line for the standard error of the task; else a command */
+    bool of_slurm; /* the command is Slurm's: nothing of the task's environment is for it */
     const char *text;
     int output; /* of Slurm's command; -1: no output is kept */
 };
@@ -81,7 +82,7 @@ struct order_answer {
 struct reach {
     uint32_t job;
     bool script;                    /* without steps of the job, its script gets them */
-    char steps[LIMIT_COMMAND_SIZE]; /* " 17.0 18.0", the parts of the step */
+    char steps[LIMIT_COMMAND_SIZE]; /* " 17.0 18.0", the parts of the step; " $task.0": of `job` */
 };
 
 /**
@@ -113,7 +114,8 @@ int crossings_open(struct crossings *crossings, const struct actor_config *confi
                    struct apapi_error *err);
 
 /**
- * There is one more task, which gets signals. Never waits, as all orders.
+ * There is one more task, which gets signals. Never waits, as all orders but those of signals,
+ * which wait for at most 0.1 s.
  * @return 0; -1 with errno EAGAIN (too many orders at once), EPIPE
  */
 int crossings_add_task(const struct crossings *crossings, pid_t pid);

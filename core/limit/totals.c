@@ -93,12 +93,13 @@ struct step_news {
     uint64_t from_ns;
 };
 
-/* Whether it comes late: there was a newer one. */
+/* Whether it comes late, as there was a newer one, or was passed on once more. */
 static bool step_knows(const struct limit_node *step, const struct limit_report *report)
 {
-    return report->run &&
-           (report->run < step->latest.run ||
-            (report->run == step->latest.run && report->elapsed_ns < step->latest.elapsed_ns));
+    uint64_t least_ns = step->latest.elapsed_ns + (report->relayed && !report->last);
+
+    return report->run && (report->run < step->latest.run ||
+                           (report->run == step->latest.run && report->elapsed_ns < least_ns));
 }
 
 /* Of the record the total alone counts. */

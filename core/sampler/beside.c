@@ -244,12 +244,23 @@ static rlim_t smaller(rlim_t a, rlim_t b)
     return a < b ? a : b;
 }
 
+/* The resources without which no command of Slurm's runs: a user may have lowered them. */
+static bool beside_needs(int resource)
+{
+    return resource == RLIMIT_AS || resource == RLIMIT_CPU || resource == RLIMIT_DATA ||
+           resource == RLIMIT_FSIZE || resource == RLIMIT_NOFILE || resource == RLIMIT_NPROC ||
+           resource == RLIMIT_STACK;
+}
+
 /* As far as our own limits allow. */
-static int beside_set_limits(const struct rlimit limits[RLIM_NLIMITS])
+static int beside_set_limits(const struct rlimit limits[RLIM_NLIMITS], bool of_slurm)
 {
     for (int resource = 0; resource < RLIM_NLIMITS; resource++) {
         struct rlimit limit;
 
+        if (of_slurm && beside_needs(resource)) {
+            continue;
+        }
         if (getrlimit((__rlimit_resource_t)resource, &limit)) {
             return -1;
         }
@@ -272,7 +283,10 @@ void beside_become(const struct process *task, const struct job_launch *launch,
 
     snprintf(pid, sizeof pid, "%d", (int)task->pid);
     snprintf(started, sizeof started, "%" PRIu64, task->started);
-    if (text && beside_set_limits(limits) == 0) {
+    if (text && beside_set_limits(limits, launch->of_slurm) == 0) {
+        if (launch->of_slurm) {
+            shell_become(text);
+        }
         execve("/proc/self/exe", words, environ);
     }
     free(text);

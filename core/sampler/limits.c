@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/hostlist.h"
 #include "base/text.h"
 #include "channel/channel.h"
 #include "channel/deadline.h"
@@ -78,6 +79,26 @@ static pid_t limits_slurmstepd(void)
 
 /* --- the limits of a job ---------------------------------------------------------------------- */
 
+static int limits_count(void *count, const char *node)
+{
+    (void)node;
+    ++*(size_t *)count;
+    return 0;
+}
+
+/* A heterogeneous job has nodes in each component: `job_nodes` is of the first one. */
+static size_t limits_nodes(const struct step *step)
+{
+    size_t count = 0;
+
+    if (hostlist_each(step->job_nodelist, limits_count, &count) > 0) {
+        return count;
+    }
+    return step->id.job_nodes == APAPI_UNKNOWN || step->id.het_job != APAPI_UNKNOWN
+               ? HOSTLIST_MAX
+               : step->id.job_nodes;
+}
+
 /* The batch step knows partition and QOS. */
 static void limits_add_job(struct limits *limits)
 {
@@ -91,7 +112,7 @@ static void limits_add_job(struct limits *limits)
     limits->of_job = limit_list_has(list, LIMIT_JOB);
     limits->period_ns = (uint64_t)step->totals_ms * DEADLINE_MS;
     limits->sum.silent_ns = SILENT_PERIODS * limits->period_ns;
-    limits->sum.most = step->id.job_nodes == APAPI_UNKNOWN ? 0 : step->id.job_nodes + 1;
+    limits->sum.most = limits_nodes(step) + 1;
 }
 
 /* Signals are for the steps, as Slurm sends them before a time limit. @param over  none runs */
@@ -130,6 +151,7 @@ static void limits_take(void *context, const char *step, const char *lines)
         text = strchr(line, ' ');
         if (text && limit_report_read(text + 1, &report) == 0) {
             *text = '\0';
+            report.relayed = true;
             limit_sum_report(&limits->sum, line, step, &report, deadline_now());
         }
     }

@@ -21,11 +21,12 @@ setup() {
     : >"$CALLS"
     command_is scancel 'exit 0'
     command_is scontrol 'printf "Configuration data\\nKillWait                = 1 sec\\n"'
-    command_is squeue 'echo "debug normal"'
+    command_is squeue 'printf "8 main long\\n7 debug normal\\n"'
 }
 
+# Calls are logged, but for those that ask before a signal which task of an array the job is.
 command_is() { # NAME SCRIPT
-    printf '#!/bin/sh\necho "%s $*" >>%s\n%s\n' "$1" "$CALLS" "$2" >"$SLURM_BIN/$1"
+    printf '#!/bin/sh\n[ "$2" = "--format=%%A %%F_%%K" ] || echo "%s $*" >>%s\n%s\n' "$1" "$CALLS" "$2" >"$SLURM_BIN/$1"
     chmod 755 "$SLURM_BIN/$1"
 }
 
@@ -84,6 +85,13 @@ asks() { # CALLS BUDGET SCRIPT TEXT...
     asks $'scancel --quiet --signal=USR2 7.0\nscancel --quiet --signal=USR2 7.0' 1kJ,signal=USR2 \
         'total n1 1 1 1000; while [[ $(wc -l <'"$CALLS"') -lt 2 ]]; do sleep 0.05; done
         while total n1 1 2 2000 | grep -q "not answered yet$"; do sleep 0.05; done'
+    command_is scancel '[ $(wc -l <'"$CALLS"') -ge 25 ] || { echo "Job step not running"; exit 1; }' # as long as the job is suspended
+    command_is sleep ''
+    asks "$(yes 'scancel --quiet --signal=USR2 7.0'$'\n''sleep 2' | head -n 25)" 1kJ,signal=USR2 'total n1 1 1 1000; while [[ $(wc -l <'"$CALLS"') -lt 25 ]]; do sleep 0.05; done'
+    command_is scancel 'exit 0'
+    command_is squeue 'printf "8 7_4\\n7 7_3\\n9 7_[5-6]\\n"' # the number of one task is the array's
+    asks 'scancel --quiet --signal=USR1 7_3.0' 1kJ,signal=USR1 'total n1 1 1 1000; eventually called scancel'
+    asks 'scancel --quiet 7_3' 1kJ,scope=job 'total n1 1 1 1000; eventually called scancel'
     rm "$SLURM_BIN"/* # without effect, and the step goes on
     asks '' 1kJ 'total n1 1 1 1000; total n1 1 1 1000' 'energy budget of 1kJ reached'
 }
@@ -99,7 +107,7 @@ asks() { # CALLS BUDGET SCRIPT TEXT...
     printf '[budget]\nmax_budget = 50kJ,debug:1kJ\nbudget_action = term,debug:signal=USR1\n' >"$BATS_TEST_TMPDIR/apapi.conf"
     export BUDGET_CONFIG=$BATS_TEST_TMPDIR/apapi.conf
     collect 2kJ 'until total n1 1 1 900 | grep -q "budget of 1kJ"; do sleep 0.02; done; total n1 1 2 1000; eventually called scancel'
-    [[ $(<"$CALLS") == $'squeue --noheader --format=%P %q --job 7\nscancel --quiet --signal=USR1 7.0' ]]
+    [[ $(<"$CALLS") == $'squeue --noheader --format=%A %P %q --job 7\nscancel --quiet --signal=USR1 7.0' ]]
     [[ $stderr == *'80 % of the energy budget of 1kJ used'*'energy budget of 1kJ reached'* ]]
 }
 

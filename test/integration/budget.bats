@@ -189,6 +189,20 @@ notes() { # SIGNAL FILE WHAT
         length == 1 and .[0].action == "log, signal=USR1@job" and .[0].value >= 2500 and .[0].value <= $most'
 }
 
+@test "an array: the end of one task is no other task's, though its number is the array's; each has its own budget" {
+    job 'trap "echo $SLURM_ARRAY_TASK_ID >>ended; exit 0" TERM
+        [ $SLURM_ARRAY_TASK_ID != 4 ] || srun --apapi-budget=300J,scope=job sleep 60 &
+        for i in $(seq 40); do sleep 0.1; done; echo $SLURM_ARRAY_TASK_ID >>over' --array=1-4 -N1 --exclusive
+    [[ $(<"$work/ended") == 4 && $(sort "$work/over") == $'1\n2\n3' ]]
+    job "$(notes TERM 'ended-$SLURM_ARRAY_TASK_ID' 'exit 0')" --array=1-4 -N1 --exclusive --apapi-budget=300J
+    [[ $(cat "$work"/ended-?) == $'TERM\nTERM\nTERM\nTERM' ]]
+}
+
+@test "a heterogeneous job: the nodes of all its components count" {
+    job 'srun --het-group=0,1 --apapi-format=none sleep 4' --apapi-budget=2500J,log -N1 : -N3
+    holds "$(batch_record)" '[.crossings[].value] == [2500]' # of two nodes it would be 1920 J
+}
+
 @test "a script without steps gets the signal itself" {
     job "$(notes USR2 alone 'exit 7')" -N1 --apapi-budget=500J,signal=USR2
     [[ $status -eq 7 && $(<"$work/alone") == USR2 ]]
@@ -196,7 +210,7 @@ notes() { # SIGNAL FILE WHAT
 
 @test "a site's limits hold for jobs; who asks for less has both" {
     site $'max_budget = 50kJ,main:900J\nbudget_action = signal=USR2'
-    job "$(notes USR2 alone 'exit 7')" -N1
+    job "ulimit -v 8000; $(notes USR2 alone 'exit 7')" -N1 --export=ALL,SCANCEL_STATE=PENDING # neither is for Slurm's command
     [[ $status -eq 7 && $(<"$work/alone") == USR2 ]]
     job "$(notes USR2 alone 'exit 7')" -N1 --apapi-budget=300J,log
     [[ $status -eq 7 && $(<"$work/alone") == USR2 ]]

@@ -175,8 +175,8 @@ static int report(struct limit_sum *sum, const char *node, const char *step, uin
 }
 
 /*
- * "NOW NODE STEP ELAPSED JOULES", with "end", "record" or the number of the run behind it; "NOW =
- * JOULES" is what there must be; "no NODE" is one too many. Nodes are silent after 3 s.
+ * "NOW NODE STEP ELAPSED JOULES", with "end", "record", "again" (passed on) or a run behind it;
+ * "NOW = JOULES" is what there must be; "no NODE" is one too many. Nodes are silent after 3 s.
  */
 static const struct {
     const char *what;
@@ -189,6 +189,10 @@ static const struct {
     {"a silent leader counts as drawing its latest power, until another one is heard", 0,
      "1 n1 1.0 1 100; 2 n1 1.0 2 200; 10 = 1000; 11 n1 1.1 1 100; 12 n1 1.1 2 200; 12 = 1200; "
      "14 n1 1.1 4 600; 14 = 1600",
+     1, 0},
+    {"a report that is passed on again does not say that its node is heard", 0,
+     "1 n1 1.0 1 100; 2 n1 1.0 2 200; 5 n1 1.0 2 200 again; 10 n1 1.0 2 200 again; 10 = 1000; "
+     "11 n1 1.0 3 300 again; 11 = 300",
      1, 0},
     {"unknown energy does not lead", 0,
      "1 n1 batch 1 nan; 2 n1 1.0 1 100; 2 = 100; 2 n1 batch 2 nan end; 2 = 100", 1, 0},
@@ -227,12 +231,16 @@ TEST(reports_are_added_up)
             } else if (strcmp(node, "no") == 0) {
                 assert_fails(ENOSPC, report(&sum, step, "1.0", 1, 1, 50, now_s, false));
             } else {
-                uint64_t run = *more == 'r'            ? 0
-                               : *more && *more != 'e' ? strtoul(more, NULL, 10)
-                                                       : 1;
+                const struct limit_report what = {.run = *more == 'r' ? 0
+                                                         : *more && *more < 'a'
+                                                             ? strtoul(more, NULL, 10)
+                                                             : 1,
+                                                  .elapsed_ns = (uint64_t)(elapsed_s * S),
+                                                  .total_j = total_j,
+                                                  .last = *more == 'e' || *more == 'r',
+                                                  .relayed = *more == 'a'};
 
-                assert_int_equal(report(&sum, node, step, run, elapsed_s, total_j, now_s,
-                                        *more == 'e' || *more == 'r'),
+                assert_int_equal(limit_sum_report(&sum, node, step, &what, (uint64_t)(now_s * S)),
                                  0);
             }
         }
