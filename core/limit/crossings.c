@@ -23,10 +23,10 @@
 #include "base/units.h"
 
 #define HALF (APAPI_CROSSINGS_MAX / 2)
-#define LATE_NS (2 * NS_PER_S)            /* for scancel: then the first attempt has failed */
-#define END_LIMIT_NS UINT64_C(1000000000) /* for an actor that does not answer any more */
+#define LATE_NS (2 * NS_PER_S)            /* scancel is late: its first attempt has failed */
+#define END_LIMIT_NS UINT64_C(1000000000) /* longest wait for an actor that no longer answers */
 #define GRACE_NS (NS_PER_S / 10)          /* at the end, for commands that have just been started */
-#define KILL_WAIT                         /* of Slurm, "30 sec" */                                 \
+#define KILL_WAIT                         /* sleep for Slurm's KillWait, "30 sec" */               \
     "sleep \"$(scontrol show config | sed -n 's/^KillWait *= *\\([1-9][0-9]*\\).*/\\1/p' |"        \
     " grep . || echo 30)\"; "
 #define ORDER_PATIENCE_MS 100        /* of who orders a signal, with an actor that has much to do */
@@ -34,22 +34,22 @@
 #define JOBS_MAX (OWN_JOBS_MAX + 16) /* with Slurm's commands */
 #define EARLY_MAX 8
 
-/** To the actor. */
+/** An order to the actor. */
 struct order {
     enum {
         ORDER_TASK,    /* there is one more task: `pid` */
-        ORDER_FORGET,  /* a run has ended: it is answered after all that it had ordered */
-        ORDER_CROSSED, /* a limit was crossed: its actions */
+        ORDER_FORGET,  /* a run has ended: forget its tasks; answered when its orders were taken */
+        ORDER_CROSSED, /* a limit was crossed: carry out its actions */
         ORDER_RUN,     /* run `reach.steps` as a command, and answer with its end */
         ORDER_END      /* no task runs any more */
     } kind;
     pid_t pid;
-    struct order_answer answer;     /* to begin with; its limit may be younger than the actor */
-    struct apapi_crossing crossing; /* without `action` and `result` */
+    struct order_answer answer;     /* to be completed; its limit may be newer than the actor */
+    struct apapi_crossing crossing; /* without `result` */
     unsigned actions;
-    int signal; /* of LIMIT_SIGNAL */
+    int signal; /* for LIMIT_SIGNAL */
     bool whole_job;
-    struct reach reach; /* `job` 0: of no sum, or it is too late for signals */
+    struct reach reach; /* `job` 0: a node's limit, or too late for signals */
 };
 
 /* --- a crossing in words ---------------------------------------------------------------------- */
@@ -76,7 +76,7 @@ static void crossed_line(const struct apapi_crossing *crossing, const char *node
 
 /* --- what an actor starts --------------------------------------------------------------------- */
 
-/* To print a line, of the user, and Slurm's, of which some end a step: by SIGTERM, then SIGKILL. */
+/* A line to print; the user's command; Slurm's commands: any, SIGTERM and SIGKILL to a step. */
 enum job_kind { JOB_PRINT, JOB_EXEC, JOB_RUN, JOB_TERM, JOB_KILL };
 
 static const char *const job_names[] = {"log: ", "exec: ", "", "", ""};
@@ -85,24 +85,24 @@ static const char *const job_names[] = {"log: ", "exec: ", "", "", ""};
 struct job {
     pid_t pid; /* 0: free */
     enum job_kind kind;
-    int output; /* reads what it writes; -1: that is not wanted */
+    int output; /* read end of the pipe for its output; -1: not captured */
     struct order_answer answer;
 };
 
-/* In the actor. Large. */
+/* State of the actor's process; static, because it is large. */
 static struct {
     const struct actor_config *config;
     const struct limit_list *limits;
     int socket, children;
     struct processes processes;
-    struct order early[EARLY_MAX]; /* for tasks, before the first one was there */
+    struct order early[EARLY_MAX]; /* orders for tasks, from before the first task */
     size_t early_count;
     struct job jobs[JOBS_MAX];
-    size_t running;           /* of them */
-    struct order terminating; /* has sent SIGTERM to all */
-    bool terminated;          /* that was to tasks: once is enough */
-    uint64_t kill_at_ns;      /* SIGKILL follows then; 0: none was sent, or it has followed */
-    uint64_t end_at_ns;       /* 0: tasks may still run */
+    size_t running;           /* jobs that run */
+    struct order terminating; /* the order whose action term has sent SIGTERM */
+    bool terminated;          /* SIGTERM went to tasks: once is enough */
+    uint64_t kill_at_ns;      /* when SIGKILL follows; 0: no SIGTERM was sent, or SIGKILL was */
+    uint64_t end_at_ns;       /* when the actor ends; 0: tasks may still run */
 } loop;
 
 void shell_plug(int output)
@@ -122,7 +122,7 @@ void shell_become(const char *command)
     execl("/bin/sh", "sh", "-c", command, (char *)NULL);
 }
 
-/* Whether a session was begun by one of the actor's processes, which get no signals. */
+/* @return whether one of the actor's jobs leads the session: its processes get no signals. */
 static bool jobs_own(pid_t session)
 {
     for (size_t i = 0; i < JOBS_MAX; i++) {
@@ -133,7 +133,7 @@ static bool jobs_own(pid_t session)
     return false;
 }
 
-/* Of a command at a limit. */
+/* Set the environment of a command that runs because a limit was crossed. */
 static void job_set_variables(const struct order *order)
 {
     const struct apapi_crossing *crossing = &order->crossing;
@@ -197,7 +197,7 @@ static _Noreturn void job_become(const struct job_launch *launch, const struct o
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
-/* One that does not fit into the socket is lost: the record lacks it. */
+/* Send an answer. If the socket is full, the answer is lost, and the record lacks it. */
 static void __attribute__((format(printf, 2, 3)))
 send_answer(struct order_answer answer, const char *format, ...)
 {
@@ -220,7 +220,7 @@ static void answer_reached(struct order_answer answer, const char *name, size_t 
 
 /* --- jobs ------------------------------------------------------------------------------------- */
 
-/* A limit has one that prints and one command at a time. */
+/* Start a process. A limit has at most one that prints and one command at a time. */
 static void job_start(const struct order *order, enum job_kind kind, const char *text)
 {
     struct job job = {.pid = -1, .kind = kind, .answer = order->answer}, *slot = NULL;
@@ -256,7 +256,7 @@ static void job_start(const struct order *order, enum job_kind kind, const char 
         return;
     }
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    setpgid(job.pid, job.pid); /* it may not have begun its session yet when it has to be killed */
+    setpgid(job.pid, job.pid); /* it may have to be killed before its setsid() */
     job.output = ends[0];
     *slot = job;
     loop.running++;
@@ -282,7 +282,7 @@ static void job_cancel(const struct order *order, enum job_kind kind, const char
     job_start(order, kind, command);
 }
 
-/* Those of Slurm. SIGKILL follows SIGTERM to a step. */
+/* Report the end of one of Slurm's commands. After SIGTERM to a step, have SIGKILL sent. */
 static void job_report_run(struct job *job, int status)
 {
     char text[sizeof job->answer.text] = "";
@@ -297,7 +297,7 @@ static void job_report_run(struct job *job, int status)
     }
 }
 
-/* A line that was printed is nothing to report, and what was killed at the end has a reason. */
+/* Report the end of a job. A printed line needs no report; a job killed at the end has a reason. */
 static void job_report(struct job *job, int status, bool killed)
 {
     const char *name = job_names[job->kind];
@@ -321,8 +321,8 @@ static void job_report(struct job *job, int status, bool killed)
 }
 
 /*
- * Take those that have ended; at the end kill all, with what they have started: the number of a
- * leader that has not been reaped is no other group's.
+ * Reap jobs that have ended. At the end, kill all jobs and the processes they have started: as a
+ * leader is not reaped yet, no other process group can have its number.
  */
 static void reap(bool at_end)
 {
@@ -358,7 +358,7 @@ static void act_log(const struct order *order)
     }
 }
 
-/* Signals go to all that the limit is for. SIGTERM ends a job; of a step SIGKILL has to follow. */
+/* Have scancel send the signals of a limit. To end a step, SIGKILL has to follow SIGTERM. */
 static void act_on_steps(const struct order *order)
 {
     const char *whom = order->whole_job ? " $task" : order->reach.steps;
@@ -399,12 +399,12 @@ static void act_on_tasks(const struct order *order)
     }
 }
 
-/* There is a task, or there will be none. */
+/* Carry out the early orders: the first task has come, or none will come. */
 static void act_on_early(void)
 {
     size_t count = loop.early_count;
 
-    loop.early_count = EARLY_MAX; /* none waits again */
+    loop.early_count = EARLY_MAX; /* no order is put off again */
     for (size_t i = 0; i < count; i++) {
         act_on_tasks(&loop.early[i]);
     }
@@ -496,7 +496,7 @@ static void wait_and_work(void)
     }
 }
 
-/* No signal ends the actor before its work is done: not that of a terminal either. */
+/* No signal ends the actor before its work is done, not even one from the terminal. */
 static _Noreturn void actor_loop(int socket, const struct actor_config *config,
                                  const struct limit_list *limits)
 {
@@ -507,7 +507,7 @@ static _Noreturn void actor_loop(int socket, const struct actor_config *config,
     }
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
-    signal(SIGCHLD, SIG_DFL); /* it may be ignored */
+    signal(SIGCHLD, SIG_DFL); /* SIGCHLD may be ignored */
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     loop.config = config;
@@ -585,7 +585,7 @@ int crossings_run(const struct crossings *crossings, const char *command)
     return crossings_order(crossings, &order);
 }
 
-/* "SIGUSR1: to 2 processes; exec: exit status 0". A command that is not the user's is no news. */
+/* Add to the result: "SIGUSR1: to 2 processes; exec: exit status 0"; of scancel, only a failure. */
 static void crossings_note(struct crossings *crossings, const struct order_answer *answer)
 {
     struct crossings_kept *kept = crossings->kept;
@@ -626,7 +626,7 @@ bool crossings_hear(struct crossings *crossings, struct order_answer *answer)
 
 /* --- crossings -------------------------------------------------------------------------------- */
 
-/* @return what becomes of it; where there is only a mark to set, nothing has to be done. */
+/* @return 0; -1 with errno: the order was not sent. If the only action is stamp, none is needed. */
 static int crossings_act(struct crossings *crossings, const struct order *order)
 {
     struct order_answer answer = order->answer;
@@ -644,7 +644,7 @@ static int crossings_act(struct crossings *crossings, const struct order *order)
     return -1;
 }
 
-/* @param reach  NULL: of a node, or too late for signals */
+/* @param reach  NULL: a node's limit, or too late for signals */
 static int crossings_cross(struct crossings *crossings, const struct limit *limit,
                            struct apapi_crossing crossing, const struct reach *reach)
 {
@@ -668,7 +668,7 @@ static int crossings_cross(struct crossings *crossings, const struct limit *limi
     kept.crossing = order.crossing = crossing;
     pthread_mutex_lock(&crossings->mutex);
     kept.number = order.answer.number = crossings->total++;
-    if (crossings->count == APAPI_CROSSINGS_MAX) { /* the first half stays, then come the latest */
+    if (crossings->count == APAPI_CROSSINGS_MAX) { /* keep the first half and the latest */
         memmove(&crossings->kept[HALF], &crossings->kept[HALF + 1], (HALF - 1) * sizeof kept);
         crossings->count--;
     }
@@ -700,7 +700,7 @@ static void crossings_handle(const struct apapi_overflow_crossing *crossed, void
 
 /* --- in a session ----------------------------------------------------------------------------- */
 
-/* If it never can be set, mark the place: the name before the reason is there already. */
+/* Set one limit. If it can never be set, mark the place; the error's leading name is left out. */
 static int crossings_set_one(struct limit *limit, struct apapi_session *session,
                              struct apapi_error *err)
 {
@@ -807,7 +807,7 @@ void crossings_end(struct crossings *crossings)
 
 /* --- elsewhere -------------------------------------------------------------------------------- */
 
-/* Of an order to scancel that has no answer in time, the result says so. */
+/* Copy the kept crossings. If scancel has not answered in time, the result says so. */
 static int crossings_copy_kept(struct crossings *crossings, struct apapi_record *record)
 {
     uint64_t now_ns = clock_monotonic_ns();

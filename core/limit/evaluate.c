@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stddef.h>
 
-#define ROUNDING 1e-15L    /* of a total in joules and of a level, relative: 1e-6 is no double */
-#define ROUNDING_MAX 1e-9L /* of levels: totals of 64 bits are whole numbers, and exact */
+#define ROUNDING 1e-15L    /* relative, of a total [J] and of a level: no double is exactly 1e-6 */
+#define ROUNDING_MAX 1e-9L /* in levels, at most: 64-bit totals are whole numbers, and exact */
 
 void limit_join(struct limit_watch *watch, struct limit_state *state)
 {
@@ -42,11 +42,11 @@ void limit_break(struct limit_watch *watch)
     }
 }
 
-/* When the value had gone this share of the way from the latest one to the new one. */
+/* @return when the value had gone this share of the way from the latest to the new value [ns] */
 static uint64_t time_on_line(const struct limit_state *state, const struct limit_watch *watch,
                              long double share)
 {
-    /* the first power of another component may be of an earlier time than the latest one */
+    /* the first power of another component may be of an earlier time than the latest value */
     uint64_t length_ns =
         watch->now.time_ns > watch->now.from_ns ? watch->now.time_ns - watch->now.from_ns : 0;
     uint64_t time_ns = watch->now.from_ns + (uint64_t)((long double)length_ns * share);
@@ -65,13 +65,13 @@ static uint64_t reached_ns(const struct limit_state *state, const struct limit_w
                : time_on_line(state, watch, (at - watch->last) / (watch->now.value - watch->last));
 }
 
-/* As the other two, @return the least value that may cross it next. */
+/* As count_total() and pass_level(), @return the least value that may cross the limit next. */
 static long double count_every(struct limit_state *state, const struct limit_watch *watch)
 {
     long double first = state->base + (state->told + 1) * state->level;
     long double total = watch->now.value - state->base, levels = total / state->level;
     long double rounding = fminl(ROUNDING * levels, ROUNDING_MAX);
-    long double passed = floorl(levels + rounding); /* rounding alone makes it not one less */
+    long double passed = floorl(levels + rounding); /* rounding alone must not make it one less */
 
     passed -= passed * state->level > total + rounding * state->level;
     if (passed > state->told) {
@@ -100,13 +100,13 @@ static long double count_total(struct limit_state *state, const struct limit_wat
 
 /* --- levels ----------------------------------------------------------------------------------- */
 
-/* How far a value is beyond the level. */
+/* @return how far a value is beyond the level. */
 static long double excess(const struct limit_state *state, long double value)
 {
     return state->mode == APAPI_OVERFLOW_ABOVE ? value - state->level : state->level - value;
 }
 
-/* It has been beyond the level for long enough: the crossing is at the end of that time. */
+/* Note the crossing at the end of `hold_ns`, if the value was beyond the level for so long. */
 static void level_is_held(struct limit_state *state, const struct limit_watch *watch)
 {
     uint64_t held_ns = state->beyond_ns + state->hold_ns;
@@ -139,7 +139,7 @@ static long double pass_level(struct limit_state *state, const struct limit_watc
     }
     now += state->hysteresis;
     before += state->hysteresis;
-    if (now < 0) { /* it is back: what was held until then, was held */
+    if (now < 0) { /* the value is back; it may have been held long enough before */
         if (watch->known && state->beyond && !state->done && before > now &&
             time_on_line(state, watch, before / (before - now)) >=
                 state->beyond_ns + state->hold_ns) {

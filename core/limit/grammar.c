@@ -13,24 +13,24 @@
 #include "base/text.h"
 #include "limit/limit.h"
 
-#define RESOLUTION_J 1e-6 /* no counter has a better one */
+#define RESOLUTION_J 1e-6 /* no counter has a finer resolution */
 #define BUDGET_MIN_J 1e-3
-#define BUDGET_MAX_J 1e15 /* what a machine of 30 MW draws in a year */
+#define BUDGET_MAX_J 1e15 /* a machine of 30 MW draws it in a year */
 
 /* --- reading a text --------------------------------------------------------------------------- */
 
 #define BLANKS " \t"
-#define BEFORE_MAX 44 /* bytes shown before a place */
+#define BEFORE_MAX 44 /* bytes shown before the caret */
 #define AROUND_MAX 60 /* bytes shown in all */
 
-/* A text that is being read. After a mistake it is read on, and what follows does not matter. */
+/* A text that is being parsed. After a mistake, parsing goes on, but its results do not matter. */
 struct parse {
     const char *text; /* from its beginning */
-    const char *at;   /* what is read next */
+    const char *at;   /* next byte to parse */
     struct limit *limit;
     struct apapi_error *err;
-    int code;       /* of the first mistake; 0: none so far */
-    unsigned given; /* kinds of words that were there before */
+    int code;       /* errno of the first mistake; 0: none so far */
+    unsigned given; /* kinds of the words so far, as bits */
 };
 
 static void skip_blanks(struct parse *parse)
@@ -38,13 +38,13 @@ static void skip_blanks(struct parse *parse)
     parse->at += strspn(parse->at, BLANKS);
 }
 
-/* Not the first byte of a character. */
+/* @return whether a byte is not the first one of a UTF-8 character. */
 static bool is_inside(char byte)
 {
     return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
-/* The mistake, the text, and a caret below `where`; of a long text what is around it. */
+/* Report the mistake, the text (if it is long, the part around `where`), and a caret below. */
 static void mark(const struct parse *parse, const char *where, const char *message)
 {
     const char *from = where - parse->text > BEFORE_MAX ? where - BEFORE_MAX : parse->text;
@@ -66,7 +66,7 @@ static void mark(const struct parse *parse, const char *where, const char *messa
                "");
 }
 
-/* If it is not so, that is a mistake: report the first one. */
+/* Note a mistake if `is_so` is false. Only the first mistake is reported. */
 static void __attribute__((format(printf, 5, 6)))
 need(struct parse *parse, bool is_so, const char *where, int code, const char *format, ...)
 {
@@ -103,13 +103,13 @@ static void keep(struct parse *parse, const char *begin, char *kept, size_t size
     snprintf(kept, size, "%.*s", (int)length, begin);
 }
 
-/* Words of a list: after a level, of actions, of a budget. */
+/* The words that a list may have: after a level, of actions, of a budget. */
 struct words {
     const struct word {
-        const char *word;                  /* up to and with '=', if something follows */
-        unsigned kind;                     /* as a bit: one of each */
-        unsigned action;                   /* that it asks for, enum limit_action */
-        void (*take)(struct parse *parse); /* what follows; NULL: nothing */
+        const char *word;                  /* with its '=', if a value follows */
+        unsigned kind;                     /* a bit: a list has at most one word of each kind */
+        unsigned action;                   /* the action that it asks for, enum limit_action */
+        void (*take)(struct parse *parse); /* parses the value; NULL: there is none */
     } * first;
     size_t count;
     const char *unknown, *twice; /* messages */
@@ -143,7 +143,7 @@ static void take_word(struct parse *parse, const struct words *words)
          begin, EINVAL, "term sends SIGTERM and SIGKILL itself");
 }
 
-/* The rest of the text, behind this character: words with commas between them. */
+/* Parse the rest of the text after the current character: words with commas between them. */
 static void take_words(struct parse *parse, const struct words *words)
 {
     parse->given = 0;
@@ -162,7 +162,7 @@ static void take_words(struct parse *parse, const struct words *words)
 struct amount {
     double value; /* [J], [W], [C], [%], or plain */
     enum limit_unit unit;
-    const char *at, *unit_at; /* where it is, and where the unit is, or would be */
+    const char *at, *unit_at; /* where the number is, and where the unit is or would be */
 };
 
 static const struct unit {
@@ -195,7 +195,7 @@ const char *limit_unit_name(const struct limit *limit)
     return unit_names[limit->unit].name;
 }
 
-/* The unit may follow a blank, but "for", "hysteresis" and an action are no units. */
+/* Parse a unit, which may follow a blank; "for", "hysteresis" and an action are no units. */
 static void take_unit(struct parse *parse, enum limit_unit wanted, struct amount *amount)
 {
     const char *after = parse->at, *similar = NULL;
@@ -224,7 +224,7 @@ static void take_unit(struct parse *parse, enum limit_unit wanted, struct amount
     parse->at = amount->unit_at = after;
 }
 
-/* "5kJ", "600 W", "80°C", "3". @param wanted  what a message names; LIMIT_PLAIN: all units */
+/* Parse "5kJ", "600 W", "80°C", "3". @param wanted  for messages; LIMIT_PLAIN: all units */
 static struct amount take_amount(struct parse *parse, enum limit_unit wanted)
 {
     const char *at = parse->at += strspn(parse->at, BLANKS);
@@ -263,7 +263,7 @@ const char *limit_signal_name(int number)
     return "?";
 }
 
-/* "USR1" or "SIGUSR1" */
+/* Parse "USR1" or "SIGUSR1". */
 static void take_signal_name(struct parse *parse)
 {
     const char *begin = parse->at;
@@ -359,7 +359,7 @@ static bool is_every(const struct parse *parse)
     return word_is(parse->at, strcspn(parse->at, BLANKS "0123456789"), "every");
 }
 
-/* A scope where a quantity follows: 'node > 600W' is the node's meter. */
+/* Parse a scope, if a quantity follows: in 'node > 600W', "node" is the domain, not the scope. */
 static void take_scope(struct parse *parse)
 {
     const char *begin = parse->at;
@@ -383,7 +383,7 @@ static void take_scope(struct parse *parse)
     }
 }
 
-/* A domain or the total, or what resembles one. */
+/* Require an event, a domain or the total; the message names a domain that is similar. */
 static void check_meter(struct parse *parse, const char *where)
 {
     const struct limit *limit = parse->limit;
@@ -722,7 +722,7 @@ int limit_check_kind(const struct limit *limit, enum apapi_kind kind, struct apa
 {
     struct parse parse = {.text = limit->text, .err = err};
     bool has_energy = kind == APAPI_KIND_ENERGY || kind == APAPI_KIND_POWER;
-    bool any = kind == APAPI_KIND_COUNT; /* its unit is anything */
+    bool any = kind == APAPI_KIND_COUNT; /* it may have any unit */
     enum limit_unit level = has_energy                       ? LIMIT_POWER
                             : kind == APAPI_KIND_TEMPERATURE ? LIMIT_TEMPERATURE
                             : kind == APAPI_KIND_UTILIZATION ? LIMIT_PERCENT

@@ -24,22 +24,22 @@
  * 'step total >= 5kWh : signal=USR1', and a warning before it. No I/O. Any thread.
  */
 
-#define LIMITS_MAX 64                /* of one session, but for budgets */
-#define LIMITS_ROOM (LIMITS_MAX + 4) /* with two budgets and their warnings */
-#define LIMIT_TEXT_SIZE 256          /* of scope, quantity and condition, with the NUL [bytes] */
-#define LIMIT_COMMAND_SIZE 1024      /* of a command, with the NUL [bytes] */
+#define LIMITS_MAX 64                /* limits of one session, without budgets */
+#define LIMITS_ROOM (LIMITS_MAX + 4) /* limits with two budgets and their warnings */
+#define LIMIT_TEXT_SIZE 256          /* scope, quantity and condition, with the NUL [bytes] */
+#define LIMIT_COMMAND_SIZE 1024      /* a command, with the NUL [bytes] */
 #define LIMIT_TOTAL_NAME "total"     /* package + dram + gpu */
 
-/** The scope of the energy; its evaluator: the sampler, srun's collector, the batch step. */
+/** The scope of a limit. Its evaluator: the sampler, srun's collector, the batch step. */
 enum limit_scope { LIMIT_NODE, LIMIT_STEP, LIMIT_JOB };
 
-/** The quantity of an amount. LIMIT_PLAIN: a bare number, in the unit of the quantity. */
+/** The physical quantity of an amount. LIMIT_PLAIN: a bare number, in the event's own unit. */
 enum limit_unit { LIMIT_PLAIN, LIMIT_ENERGY, LIMIT_POWER, LIMIT_TEMPERATURE, LIMIT_PERCENT };
 
-/** Parts of its text. */
+/** Parts of a limit's text. */
 enum limit_part { LIMIT_METER, LIMIT_AMOUNT, LIMIT_UNIT, LIMIT_PARTS };
 
-/** Actions, as bits; of log, signal and term a greater one is stricter. */
+/** Actions, as bits. Of log, signal and term, the one with the greater value is stricter. */
 enum limit_action {
     LIMIT_LOG = 1,
     LIMIT_STAMP = 2,
@@ -50,25 +50,25 @@ enum limit_action {
 
 struct limit {
     char text[LIMIT_TEXT_SIZE]; /* as written: "total >= 5kJ"; "budget of 5kWh, warn=80%" */
-    size_t at[LIMIT_PARTS];     /* where these are in `text`, or would be */
+    size_t at[LIMIT_PARTS];     /* offset of each part in `text`, or where it would be */
     char meter[APAPI_NAME_SIZE];
     enum limit_scope scope;
     enum apapi_overflow_mode condition;
     enum limit_unit unit;
-    double amount;     /* [J], [W], [C], [%], or in the unit of the quantity */
-    uint64_t hold_ns;  /* for how long a level must hold [ns]; 0: at once */
-    double hysteresis; /* as `amount`; 0: none */
+    double amount;     /* [J], [W], [C], [%], or in the event's own unit */
+    uint64_t hold_ns;  /* time for which the value must be beyond a level [ns]; 0: none */
+    double hysteresis; /* in the unit of `amount`; 0: none */
     unsigned actions;  /* enum limit_action */
-    int signal;        /* of LIMIT_SIGNAL */
-    bool whole_step;   /* the signal is for all processes, not for the tasks alone */
+    int signal;        /* number, for LIMIT_SIGNAL */
+    bool whole_step;   /* the signal is for all processes of the step, not for its tasks alone */
     bool whole_job;    /* signal and term are for all steps of the job */
-    bool budget;       /* it was written as one */
-    bool warning;      /* of the budget before it in the list, when a part of it is used */
-    double warn;       /* of a budget: part of the amount that is a warning; 0: none */
-    char command[LIMIT_COMMAND_SIZE]; /* of LIMIT_EXEC */
-    /* once it is watched: */
+    bool budget;       /* the limit is a budget, or its warning */
+    bool warning;      /* it warns that the budget before it in the list is used in part */
+    double warn;       /* budget: share of the amount at which to warn, 0..1; 0: no warning */
+    char command[LIMIT_COMMAND_SIZE]; /* for LIMIT_EXEC */
+    /* set once the limit is watched: */
     struct crossings *owner;
-    struct limit_state state; /* at the limit of a sum; sessions have their own */
+    struct limit_state state; /* for the limit of a sum; sessions have their own states */
     uint64_t count;           /* crossings so far */
     bool waits;               /* its component is still being opened */
 };
@@ -76,33 +76,33 @@ struct limit {
 /** The limits of a session, a step or a job. All members 0: none. */
 struct limit_list {
     size_t count;
-    struct limit_watch watch; /* those of a sum */
+    struct limit_watch watch; /* for limit_list_look() */
     struct limit limits[LIMITS_ROOM];
 };
 
 /**
- * Parse one limit. The quantity need not exist; its name is checked as far as it is a domain.
+ * Parse one limit. An event need not exist; the name of a domain is checked.
  * @param err  three lines: what is wrong and what would be valid, the text, a caret at the place
  * @return 0; -1 with errno EINVAL, ERANGE, ENAMETOOLONG. `limit` is set on success only.
  */
 int limit_parse(const char *text, struct limit *limit, struct apapi_error *err);
 
 /**
- * The same for AMOUNT[,warn=N%][,signal=NAME|term|log][,scope=step|job]: a limit of a step. The
- * scope of that text says for whom the action is: `whole_job`. Without an action: term.
+ * Like limit_parse(), for AMOUNT[,warn=N%][,signal=NAME|term|log][,scope=step|job]: a limit of a
+ * step. The word scope=job sets `whole_job`: the action is for all steps. Without an action: term.
  */
 int limit_parse_budget(const char *text, struct limit *limit, struct apapi_error *err);
 
 /**
- * The same for a value of a site's list: an action alone, or an amount alone. "none", and what is
- * no amount, is INFINITY.
+ * Like limit_parse(), for one value of a site's list: an action alone, or an amount alone. The
+ * amount of "none", of an action, and of text that is no amount is INFINITY.
  */
 int limit_parse_site(const char *value, bool action, struct limit *result, struct apapi_error *err);
 
 /**
  * Parse one limit and append it.
  * @return 0; -1 with errno as limit_parse(), E2BIG (too many), EEXIST (the same quantity and
- *         condition are in the list). `list` is unchanged then.
+ *         condition are in the list). On failure, `list` is unchanged.
  */
 int limit_list_add(struct limit_list *list, const char *text, struct apapi_error *err);
 
@@ -111,12 +111,12 @@ int limit_list_parse(struct limit_list *list, const char *lines, struct apapi_er
 
 /**
  * Fill an empty list with limits, one a line, and a budget of a step or a job. NULL and "": none.
- * @return 0; -1 as limit_list_add(): the list has none of the lines, or no budget
+ * @return 0; -1 as limit_list_add(): a wrong line leaves out all lines, a wrong budget the budget
  */
 int limit_list_fill(struct limit_list *list, enum limit_scope scope, const char *lines,
                     const char *budget, struct apapi_error *err);
 
-/** Append a budget and its warning, of a step or a job. A list has room for two, at least. */
+/** Append a budget of a step or a job, and its warning. Each list has room for two budgets. */
 void limit_list_add_budget(struct limit_list *list, const struct limit *budget,
                            enum limit_scope scope);
 
@@ -131,16 +131,15 @@ static inline bool limit_list_has(const struct limit_list *list, enum limit_scop
     return i < list->count;
 }
 
-/** @return "J", "W", "C", "%"; "": that of the quantity. Static storage. */
+/** @return "J", "W", "C", "%"; "": the event's own unit. Static storage. */
 const char *limit_unit_name(const struct limit *limit);
 
-/** Report that a part of a limit that was parsed is wrong, as limit_parse() does. @return -1 with
- * errno `code` */
+/** Report a wrong part of a parsed limit, as limit_parse() does. @return -1 with errno `code` */
 int limit_refuse(const struct limit *limit, enum limit_part part, int code, const char *what,
                  struct apapi_error *err);
 
 /**
- * Check the unit and the condition of an event against the kind that it has.
+ * Check the unit and the condition of a limit against the kind of its event.
  * @return 0; -1 with errno EINVAL, `err` as limit_parse()
  */
 int limit_check_kind(const struct limit *limit, enum apapi_kind kind, struct apapi_error *err);
@@ -151,7 +150,7 @@ bool limit_is_of_event(const struct limit *limit);
 /** @return "USR1"; "?" for an unknown number. Static storage. */
 const char *limit_signal_name(int signal);
 
-/** @return the signal that signal or term sends first, "USR1"; "": none. Static storage. */
+/** @return the first signal that the actions send, "USR1"; "": none. Static storage. */
 const char *limit_first_signal(const struct limit *limit);
 
 /** Write the actions without the command: "log, signal=USR1@step, exec", "term@job". */
@@ -161,27 +160,27 @@ void limit_actions_text(const struct limit *limit, char *text, size_t size);
 
 /*
  * Section [budget] of apapi.conf. Each value is a list, "20kWh,debug:1kWh,qos=long:50kWh": the
- * first word for all, the others for a partition or a QOS. Words for these replace the word for
- * all; if both have one, the smaller amount and the stricter action apply.
+ * first word is for all jobs, the others are for a partition or a QOS and replace the first. If the
+ * partition and the QOS both have a word, the smaller amount and the stricter action apply.
  */
 #define LIMIT_SITE_WARN 0.8 /* part of a site's budget at which a line is printed */
 
-/** The lists of a site, and the place where they hold. All borrowed. */
+/** The lists of a site, and the partition and QOS of a job. All borrowed. */
 struct limit_site {
-    const char *max;             /* NULL: none, as the next two */
-    const char *standard;        /* for steps whose user gives no budget */
-    const char *action;          /* at these */
+    const char *max;             /* max_budget; NULL: not set, as the next two */
+    const char *standard;        /* default_budget: for steps whose user gives no budget */
+    const char *action;          /* budget_action: at either budget */
     const char *partition, *qos; /* "": not known */
 };
 
 /**
  * Check a list of amounts, or of actions.
- * @param max  a list of which no amount may be exceeded; NULL: none
+ * @param max  the list max_budget, whose amounts must not be exceeded; NULL: none
  * @return 0; -1 with errno EINVAL, `err` names the word
  */
 int limit_site_check(const char *list, bool actions, const char *max, struct apapi_error *err);
 
-/** @return a list of a configuration; NULL: it has none, or a bad one */
+/** @return the list `key` of a configuration; NULL: it is missing, or malformed */
 static inline const char *limit_site_list(const struct config *config, const char *key,
                                           const char *max)
 {
@@ -191,7 +190,7 @@ static inline const char *limit_site_list(const struct config *config, const cha
     return list && limit_site_check(list, actions, max, NULL) == 0 ? list : NULL;
 }
 
-/** The lists of a configuration. The place is not known. */
+/** @return the lists of a configuration. Partition and QOS are not known. */
 static inline struct limit_site limit_site_of(const struct config *config)
 {
     const char *max = limit_site_list(config, "max_budget", NULL);
@@ -203,12 +202,12 @@ static inline struct limit_site limit_site_of(const struct config *config)
 /** @return whether a list depends on partition or QOS. */
 bool limit_site_varies(const struct limit_site *site);
 
-/** @return the greatest amount that the site permits [J]; INFINITY: somewhere it has no limit. */
+/** @return the greatest amount that the site permits [J]; INFINITY: some jobs have no maximum. */
 double limit_site_most_j(const struct limit_site *site);
 
 /**
- * Append the site's budget of a step or job: the smaller one of its maximum and, if the user's
- * limits in the list have no budget, its default.
+ * Append the site's budget of a step or job: the smaller one of its maximum and its default. The
+ * default counts only if the user's limits in the list have no budget.
  */
 void limit_list_add_site(struct limit_list *list, enum limit_scope scope,
                          const struct limit_site *site);

@@ -36,7 +36,7 @@ size_t process_stat_text(pid_t pid, const char *name, char *text, size_t size)
     return length;
 }
 
-/* The name, in parentheses, may have any characters. @return 0; -1 with errno ESRCH */
+/* Read /proc/PID/stat. The name, in (), may have any bytes. @return 0; -1 with errno ESRCH */
 static int process_read(pid_t pid, struct process *process)
 {
     char text[1024];
@@ -70,7 +70,7 @@ static int process_pidfd(pid_t pid)
 #endif
 }
 
-/* By pidfd, or by number if it has none. */
+/* Send a signal by the pidfd, or by the PID if there is no pidfd. */
 static int process_signal(const struct process *process, int signal)
 {
 #ifdef SYS_pidfd_send_signal
@@ -81,7 +81,7 @@ static int process_signal(const struct process *process, int signal)
     return kill(process->pid, signal);
 }
 
-/* Its number is not in use again as long as its pidfd reaches it. */
+/* As long as the pidfd reaches the process, its PID is not in use again. */
 bool process_lives(const struct process *process)
 {
     struct process now;
@@ -90,7 +90,7 @@ bool process_lives(const struct process *process)
            !(process->fd >= 0 && process_signal(process, 0) && errno == ESRCH);
 }
 
-/* Hold the process before looking at it: what is seen then is of no later one. */
+/* The pidfd is opened before /proc is read: what is read is then of no later process. */
 int processes_add(struct processes *processes, pid_t pid)
 {
     struct process task;
@@ -122,7 +122,7 @@ const struct process *processes_any(const struct processes *processes)
     return NULL;
 }
 
-/* Whether it runs for this real user, whose processes alone get signals. */
+/* @return whether the process has this real user: only such processes get signals. */
 static bool process_is_of(pid_t pid, uid_t uid)
 {
     char text[4096];
@@ -151,7 +151,7 @@ size_t processes_signal(const struct processes *processes, int signal)
 
 /* --- what the tasks have started -------------------------------------------------------------- */
 
-/* The step's own part of "0::/slurm/job_7/step_0/user/task_0": without Slurm's own processes. */
+/* Keep ":/slurm/job_7/step_0/user" of ".../user/task_0": Slurm's own processes are outside it. */
 static void processes_find_group(struct processes *processes)
 {
     static const char *const leaves[] = {"/user", "/task_"};
@@ -178,7 +178,7 @@ static void processes_find_group(struct processes *processes)
     }
 }
 
-/* A task, of the step's control group, or started by one of these. */
+/* @return whether it is a task, in the step's control group, or started by such a process. */
 static bool processes_has(const struct processes *processes, struct process one)
 {
     char text[4096];
@@ -197,7 +197,7 @@ static bool processes_has(const struct processes *processes, struct process one)
     return false;
 }
 
-/* Those of the machine's processes. @param all  result, to be freed. @return their number */
+/* Find all processes_has() in /proc. @param all  result, to be freed. @return their number */
 static size_t processes_look(const struct processes *processes, struct process **all)
 {
     DIR *folder = opendir("/proc");

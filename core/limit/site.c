@@ -12,10 +12,10 @@ struct site_word {
     char text[128];
     const char *name; /* within `text`; "": for all */
     const char *value;
-    bool qos; /* the name is one of a QOS */
+    bool qos; /* the name is a QOS, not a partition */
 };
 
-/* The next word. `rest` is set to the text after it, NULL at the end. 0; -1: it is too long. */
+/* Take a word. `rest` becomes the text after it, NULL at the end. @return 0; -1: it is too long */
 static int site_take(const char **rest, struct site_word *word)
 {
     const char *begin;
@@ -61,8 +61,8 @@ double limit_site_most_j(const struct limit_site *site)
 }
 
 /*
- * The value of a list for the place: of the words that name its partition or QOS the strictest, or
- * that for all. `result` stays if it says nothing.
+ * Find the list's value for the partition and QOS of `site`: the strictest of the words for one of
+ * them, or else the word for all. `result` is unchanged if there is no such word.
  */
 static void site_apply(const struct limit_site *site, const char *list, bool actions,
                        struct limit *result)
@@ -87,7 +87,7 @@ static void site_apply(const struct limit_site *site, const char *list, bool act
     }
 }
 
-/* @return whether a word before this one, after which the list goes on at `rest`, has its name. */
+/* @return whether an earlier word has the name of `word`. @param rest  the list after `word` */
 static bool site_is_double(const char *list, const char *rest, const struct site_word *word)
 {
     struct site_word before;
@@ -119,7 +119,7 @@ int limit_site_check(const char *list, bool actions, const char *max, struct apa
                               word.value);
         }
         if (limit_parse_site(word.value, actions, &value, err)) {
-            if (err) { /* the caller names the line */
+            if (err) { /* without text and caret: the caller names the line */
                 err->text[strcspn(err->text, "\n")] = '\0';
             }
             return -1;

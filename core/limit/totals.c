@@ -62,7 +62,7 @@ uint64_t limit_period_ns(uint64_t interval_ns, size_t nodes)
 
 /* --- a step on a node ------------------------------------------------------------------------- */
 
-/* @return a node, or a step, which may be new; NULL with errno ENOMEM, ENOSPC: one too many. */
+/* @return the node or step, added if it is new; NULL with errno ENOMEM, ENOSPC: one too many. */
 static struct limit_node *sum_node(struct limit_sum *sum, const char *name)
 {
     struct limit_node *node = sum->nodes;
@@ -102,7 +102,7 @@ static bool step_knows(const struct limit_node *step, const struct limit_report 
                            (report->run == step->latest.run && report->elapsed_ns < least_ns));
 }
 
-/* Of the record the total alone counts. */
+/* Take a report of a step. If it is from the step's record, only the total counts. */
 static struct step_news step_take(struct limit_node *step, const struct limit_report *report,
                                   uint64_t now_ns)
 {
@@ -110,7 +110,7 @@ static struct step_news step_take(struct limit_node *step, const struct limit_re
     bool begins = report->run > latest->run || step->heard_ns == 0;
     uint64_t before_ns = begins ? 0 : latest->elapsed_ns;
     double before_j = begins || isnan(latest->total_j) ? 0 : latest->total_j;
-    bool again = report->run && !begins && report->elapsed_ns == before_ns; /* no news */
+    bool again = report->run && !begins && report->elapsed_ns == before_ns; /* a repeated report */
     double total_j = again ? NAN : report->total_j;
     struct step_news news = {total_j - before_j, step->heard_ns};
 
@@ -122,7 +122,7 @@ static struct step_news step_take(struct limit_node *step, const struct limit_re
     if (report->elapsed_ns > before_ns && news.more_j >= 0) {
         step->power_w = news.more_j / ((double)(report->elapsed_ns - before_ns) / NS_PER_S);
     }
-    /* what a total may lose is not given back: a meter that vanished has drawn its energy */
+    /* a total that falls is not taken: a meter that vanished has still counted its energy */
     if (isnan(latest->total_j) || news.more_j >= 0) {
         latest->total_j = total_j;
     }
@@ -137,7 +137,7 @@ static struct step_news step_take(struct limit_node *step, const struct limit_re
 
 /* --- a node ----------------------------------------------------------------------------------- */
 
-/* The step whose energy counts, best one that is heard: it has run for longest. NULL: none. */
+/* @return the step that has run longest, heard ones before silent ones; NULL: none. */
 static const struct limit_node *node_leader(const struct limit_node *node)
 {
     const struct limit_node *best = NULL, *step = node->steps.nodes;
@@ -152,7 +152,7 @@ static const struct limit_node *node_leader(const struct limit_node *node)
     return best;
 }
 
-/* Of a silent leader, its latest power since then. */
+/* @return the node's energy [J]; since its leader is silent, by the leader's latest power. */
 static double node_total_j(const struct limit_node *node, const struct limit_node *leader,
                            uint64_t now_ns)
 {
@@ -161,7 +161,7 @@ static double node_total_j(const struct limit_node *node, const struct limit_nod
                                : 0);
 }
 
-/* Where another step leads now than that silent one, it goes on from there. */
+/* If another step leads now instead of a silent one, keep the energy up to now. */
 static void node_hand_over(struct limit_node *node, const struct limit_node *before,
                            uint64_t now_ns)
 {
@@ -171,7 +171,7 @@ static void node_hand_over(struct limit_node *node, const struct limit_node *bef
     }
 }
 
-/* The part of it counts that is later than what has been counted. */
+/* Add new energy of the leader: only the part of its time that is not counted yet. */
 static void node_add(struct limit_node *node, const struct step_news *news, uint64_t now_ns)
 {
     double length_ns = (double)(now_ns - news->from_ns), part = 1;
@@ -183,7 +183,7 @@ static void node_add(struct limit_node *node, const struct step_news *news, uint
     node->done_ns = now_ns;
 }
 
-/* @return whether no step is heard */
+/* Find silent steps. @return whether there are some, and no other step is heard */
 static bool node_look(struct limit_node *node, uint64_t now_ns)
 {
     const struct limit_node *leader = node_leader(node);
@@ -203,7 +203,7 @@ static bool node_look(struct limit_node *node, uint64_t now_ns)
 
 /* --- the nodes -------------------------------------------------------------------------------- */
 
-/* A short step may have been reported never before. */
+/* The first report of a short step may be its last. */
 int limit_sum_report(struct limit_sum *sum, const char *name, const char *step_name,
                      const struct limit_report *report, uint64_t now_ns)
 {
@@ -228,7 +228,7 @@ int limit_sum_report(struct limit_sum *sum, const char *name, const char *step_n
     return 0;
 }
 
-/* A step that has ended needs no memory; the last one takes its place. */
+/* A step that has ended is freed; the last one in the list takes its place. */
 void limit_sum_end_step(struct limit_sum *sum, const char *name, uint64_t now_ns)
 {
     for (struct limit_node *node = sum->nodes; node < sum->nodes + sum->count; node++) {
@@ -296,7 +296,7 @@ void limit_sum_clear(struct limit_sum *sum)
 
 /* --- the limits of a sum ---------------------------------------------------------------------- */
 
-/* That was reached. */
+/* @return the energy at which the limit was crossed [J]. */
 static double reached_j(const struct limit *limit)
 {
     return limit->condition == APAPI_OVERFLOW_EVERY ? limit->state.crossing.value : limit->amount;

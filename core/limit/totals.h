@@ -8,8 +8,8 @@
 #include "limit/limit.h"
 
 /*
- * The energy of a step's nodes and of a job's steps, added up while they run, from what each node
- * says of itself. No I/O and no clock: the caller says what time it is, on one clock of its own.
+ * The energy of a step's nodes and of a job's steps, added up while they run, from the reports of
+ * the nodes. No I/O and no clock: the caller gives the time, always from the same clock.
  */
 
 /** The report of a node. */
@@ -24,10 +24,10 @@ struct limit_report {
 
 #define LIMIT_REPORT_SIZE 96
 
-/** Write it as in a message, "RUN ELAPSED_NS JOULES[ JOB][ ended]", JOULES "-": not known. */
+/** Write a report as in messages, "RUN ELAPSED_NS JOULES[ JOB][ ended]"; JOULES "-": not known. */
 void limit_report_write(const struct limit_report *report, char text[LIMIT_REPORT_SIZE]);
 
-/** Read it. @return 0; -1: it is malformed. */
+/** Read a report. @return 0; -1: it is malformed. */
 int limit_report_read(const char *text, struct limit_report *report);
 
 /**
@@ -37,48 +37,48 @@ int limit_report_read(const char *text, struct limit_report *report);
 uint64_t limit_period_ns(uint64_t interval_ns, size_t nodes);
 
 /**
- * The nodes of a step or of a job; of a node, the steps that run there. All zero at the start but
- * for the first two.
+ * The nodes of a step or of a job, or the steps on one node. At the start all members are zero,
+ * except the first two.
  */
 struct limit_sum {
     uint64_t silent_ns; /* time after which a node counts as silent [ns] */
-    size_t most;        /* nodes; of further ones nothing is added; 0: any number */
+    size_t most;        /* greatest number of nodes: further ones are refused; 0: any */
     struct limit_node *nodes;
     size_t count, room;
     size_t ended;      /* nodes on which a step has ended */
-    uint64_t begun_ns; /* the first run that was reported; 0: none was */
+    uint64_t begun_ns; /* when the first reported run began; 0: none was reported */
 };
 
 /**
- * A node of a step or a job, or a step on a node. The steps of a job run one after the other and
- * beside each other, and each measures the whole node. So one leads; when it ends, or falls silent
- * while another one is heard, that one goes on from there, and no moment of a node counts twice.
+ * A node of a step or a job, or a step on a node. The steps of a job may run at the same time, and
+ * each measures the whole node. So one step, the leader, counts. When it ends, or is silent while
+ * another step is heard, that step goes on from there: no moment of a node counts twice.
  */
 struct limit_node {
     char *name;
     bool silent; /* it has sent nothing for `silent_ns` */
-    /* of a step: */
+    /* set for a step: */
     struct limit_report latest;
     double power_w;    /* between the latest two readings [W]; NaN: not known */
-    uint64_t begun_ns; /* its run */
+    uint64_t begun_ns; /* when its run began */
     uint64_t heard_ns; /* when the latest report came; 0: none has */
     bool ended;
-    /* of a node: */
+    /* set for a node: */
     struct limit_sum steps;
-    double done_j;    /* energy that those that led have reported [J] */
-    uint64_t done_ns; /* until when that is; 0: none is known */
+    double done_j;    /* energy that the leaders have reported [J] */
+    uint64_t done_ns; /* time up to which `done_j` counts; 0: no energy is known */
 };
 
 /**
- * Add what a step reports of a node. Reports may come late, twice and in any order: the newest
+ * Add the report of a step on a node. Reports may come late, twice and in any order: the newest
  * counts.
- * @param report  run 0: the step's record, of which the total counts
+ * @param report  run 0: from the step's record, of which only the total counts
  * @return 0; -1 with errno ENOMEM, ENOSPC: one node too many.
  */
 int limit_sum_report(struct limit_sum *sum, const char *node, const char *step,
                      const struct limit_report *report, uint64_t now_ns);
 
-/** A step has ended on all nodes, and reports nothing any more. */
+/** Note that a step has ended on all nodes, and sends no more reports. */
 void limit_sum_end_step(struct limit_sum *sum, const char *step, uint64_t now_ns);
 
 /**
@@ -93,18 +93,18 @@ const struct limit_node *limit_sum_look(struct limit_sum *sum, uint64_t now_ns);
  */
 struct limit_value limit_sum_value(struct limit_sum *sum, uint64_t now_ns);
 
-/** @return the nodes whose energy is known. */
+/** @return the number of nodes whose energy is known. */
 size_t limit_sum_known(const struct limit_sum *sum);
 
 void limit_sum_clear(struct limit_sum *sum);
 
 /**
- * Look at the limits of one scope, which the sum may have crossed. It is taken as rising evenly
- * between two looks, but not before the first run. Each total is crossed once, however the sum
- * moves. A budget that is reached together with its warning is without it.
+ * Find the limits of one scope that the sum has crossed. The sum is taken to rise evenly between
+ * two looks, but not before the first run. Each total is crossed once, however the sum moves. The
+ * warning of a budget is left out if the budget is reached, too.
  * @param sum      by limit_sum_value()
- * @param crossed  result: those that were, lowest amount first; `state` says when, `count` how
- * often
+ * @param crossed  result: the crossed limits, lowest amount first; `state` tells when, `count` how
+ *                 often
  * @return their number
  */
 size_t limit_list_look(struct limit_list *list, enum limit_scope scope, struct limit_value sum,
