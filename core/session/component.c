@@ -12,8 +12,8 @@
 #include "config/selection.h"
 #include "sources/sources.h"
 
-#define GRID_LATE_SHARE 8 /* a reading on the grid is not later than this part of it */
-#define GRID_PATIENCE 10  /* so many of the grid's steps; then it is read whenever that is */
+#define GRID_LATE_SHARE 8 /* a reading is late after this part of a grid step */
+#define GRID_PATIENCE 10  /* grid steps that a late reading waits; then it is made at once */
 
 void component_begin(struct component *component, const char *name,
                      const struct component_settings *settings)
@@ -35,7 +35,7 @@ static int component_no_memory(struct component *component)
     return apapi_fail(&component->reason, ENOMEM, "no memory");
 }
 
-/* The user's list names something that is not there. */
+/* Fail with the reason that the user's list names events that are not there. */
 static int refuse_unmatched(struct component *component, const struct apapi_selection *selection)
 {
     const struct apapi_listed *first = selection->unmatched[0];
@@ -111,8 +111,8 @@ static int choose_events(struct component *component)
 }
 
 /*
- * The meters that feed the domains: all that the source has, by its own word and the site's. What
- * users' lists and definitions say of events decides what is shown, and nothing here.
+ * The meters that feed the domains: all that the source has, as the source and the site define
+ * them. Users' lists and definitions decide which events are shown, but nothing here.
  */
 
 static const struct apapi_definition *site_definition(const struct component *component,
@@ -133,14 +133,14 @@ static struct apapi_event component_accounted(const struct component *component,
     return event;
 }
 
-/* A counter of energy, a gauge of power. */
+/* @return whether it is a domain's counter of energy, or gauge of power, as `kind` says. */
 static bool is_meter_of(const struct apapi_event *event, enum apapi_kind kind)
 {
     return event->domain != APAPI_DOMAIN_NONE && event->kind == kind &&
            event->accumulates == (kind == APAPI_KIND_ENERGY);
 }
 
-/* Gauges of power feed a domain that has no counter of energy. */
+/* Choose the kind of meters for each domain: gauges of power if it has no counter of energy. */
 static void choose_kinds(const struct component *component, enum apapi_kind kinds[APAPI_DOMAINS])
 {
     for (int d = 0; d < APAPI_DOMAINS; d++) {
@@ -161,7 +161,7 @@ static bool means_the_same(const struct apapi_event *a, const struct apapi_event
            a->scale == b->scale && a->range_max == b->range_max && a->guard_j == b->guard_j;
 }
 
-/* @return the event that shows it as it is, or a further one that is not shown. */
+/* @return the shown event that means the same, or else a new event that is not shown. */
 static size_t find_meter(struct component *component, size_t index, const struct apapi_event *event)
 {
     size_t i;
@@ -199,7 +199,7 @@ static struct apapi_histogram *next_histogram(struct component *component)
     return &component->histograms[component->histogram_count++];
 }
 
-/* Behind the last reading lies that of an event which is there no more. */
+/* Behind the last reading is one that failed with ENODEV, for events that are gone. */
 static struct apapi_reading *create_raw(const struct apapi_reader *reader)
 {
     struct apapi_reading *raw = calloc(reader->count + 1, sizeof *raw);
@@ -258,8 +258,8 @@ static uint64_t shorter(uint64_t a_ns, uint64_t b_ns)
 }
 
 /*
- * No counter may wrap unseen, whatever interval was asked for. What the user says of a counter that
- * its source does not know does not go below the floor.
+ * No counter may wrap unseen, whatever interval was asked for. The range that a user defines for a
+ * counter whose kind the source does not know does not make the interval shorter than the floor.
  */
 static void guard_interval(struct component *component)
 {
@@ -377,7 +377,7 @@ int component_rejoin(struct component *component, struct apapi_reader *reader,
 
 /* Readings. */
 
-/* 1: there is none. Only a counter's own range makes the interval shorter than the floor. */
+/* @return the grid's step [ns]; 1: none. Only a counter's own range makes it less than a floor. */
 static uint64_t grid_ns(const struct component *component)
 {
     uint64_t floor_ns = component->floor_ns ? component->floor_ns : 1;
@@ -386,8 +386,8 @@ static uint64_t grid_ns(const struct component *component)
 }
 
 /*
- * The shortest update period of its counters of energy, as far as it is known; 0: none.
- * @param stated  set to whether the sources state each
+ * @return the shortest known update period of the counters of energy [ns]; 0: none
+ * @param stated  result: whether the source states the period of each of them
  */
 static uint64_t component_update_ns(const struct component *component, bool *stated)
 {
@@ -482,7 +482,7 @@ void component_lose(struct component *component, int error)
     }
 }
 
-/* The distance between two readings says nothing where it was chosen. */
+/* The distance between two readings is no sample of the period if a pause made it longer. */
 static void update_retry(struct component *component, bool failed, uint64_t now_ns)
 {
     if (!failed) {
@@ -549,7 +549,7 @@ void component_account(struct component *component, struct apapi_moment when)
     update_retry(component, failed > 0 && failed == component->meter_count, now_ns);
 }
 
-/* When the next one is due. */
+/* The time of the next reading. */
 
 static uint64_t next_multiple(uint64_t ns, uint64_t grid_ns)
 {
@@ -574,8 +574,8 @@ uint64_t component_due_ns(const struct component *component, uint64_t now_ns)
 }
 
 /*
- * One reading in each interval, anywhere in it, but not nearer to the one before than the grid's
- * steps: no course of the power can be in step with them.
+ * Read at a random moment in each interval, but not nearer to the reading before than a step of the
+ * grid: so no periodic power can be in step with the readings.
  */
 static void component_dither(struct component *component, uint64_t now_ns)
 {
@@ -618,15 +618,15 @@ static bool component_probe_meters(struct component *component, struct apapi_mom
 
         apapi_meter_probe(meter, reading_of(component, i), when, next != PROBE_FIRST);
         moved &=
-            !meter->probe.open; /* a second reading that finds it where it was leaves it open */
+            !meter->probe.open; /* a probe whose second reading shows the same value stays open */
     }
     return moved;
 }
 
 #define DENSE_LEAST_NS UINT64_C(1000000)
-#define DENSE_RELAYED_NS UINT64_C(4000000) /* the node sampler serves many */
+#define DENSE_RELAYED_NS UINT64_C(4000000) /* the node sampler serves many steps */
 
-/* A meter counts from a reading that is shown, as thresholds and the page begin there. */
+/* @return whether all meters have begun: at a shown reading, as thresholds and the page do. */
 static bool all_are_known(const struct component *component)
 {
     bool known = true;
@@ -667,9 +667,9 @@ void component_probe(struct component *component, struct apapi_moment when)
     probe_plan_next(&component->probes, when, moved);
 }
 
-/* The end. */
+/* The end of a run. */
 
-#define CHECK_LEAST 32 /* a run of so many waits is worth a look at its end; others stay rough */
+#define CHECK_LEAST 32 /* a run of so many waits is checked at its end; others stay rough */
 
 void component_plan_check(struct component *component, struct apapi_moment when)
 {
@@ -730,13 +730,13 @@ uint64_t component_late_ns(const struct component *component, int domain, double
     return late_ns > FEED_LATE_NS ? late_ns : 0;
 }
 
-/* The part of the time in which the meter should have been read, 0..1. */
+/* @return the share of the run, with its late start, that the meter covers, 0..1. */
 static double coverage(const struct apapi_event_result *meter, const struct apapi_span *span)
 {
     return fmin((double)meter->covered_ns / (double)(span->late_ns + span->elapsed_ns), 1);
 }
 
-/* Of a copy: the meter may be read on. */
+/* Finish a copy of the meter: the meter itself may be read on. */
 static void finish_meter(const struct component *component, size_t index,
                          const struct apapi_span *span, struct apapi_event_result *result)
 {
@@ -750,7 +750,7 @@ static void finish_meter(const struct component *component, size_t index,
     apapi_meter_finish(&meter, span, result);
 }
 
-/* Of a copy, too. */
+/* Finish a copy of a domain's meter. */
 static void finish_domain(const struct component *component, int domain,
                           const struct apapi_span *span,
                           const struct apapi_component_result *result,
@@ -805,7 +805,7 @@ static void finish_domains(const struct component *component, size_t index,
     }
 }
 
-/* Why it was not measured, or not to the end; "" if it was. */
+/* Tell why the component was not measured, or not to the end; "" if it was. */
 static void component_describe_end(const struct component *component,
                                    struct apapi_component_result *result)
 {
@@ -836,7 +836,7 @@ int component_finish(const struct component *component, size_t index, const stru
     if (!result->events) {
         return -1;
     }
-    result->event_count = component->event_count; /* those that feed a domain lie behind */
+    result->event_count = component->event_count; /* events that only feed a domain lie behind */
     result->user_rules = component->user_rules;
     snprintf(result->source, sizeof result->source, "%s", component->detail);
     for (size_t i = 0; i < component->meter_count; i++) {

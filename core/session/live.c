@@ -34,7 +34,7 @@ void live_page_init(struct apapi_live_page *page)
     live_page_forget(page->events, APAPI_LIVE_EVENTS);
 }
 
-/* A file of root's or of the caller's. A page of another version may have another size. */
+/* Require a live page of root or the caller. A page of another version may have another size. */
 static int live_check(int file, const char *path, struct apapi_error *err)
 {
     struct stat status;
@@ -68,7 +68,7 @@ static int live_check(int file, const char *path, struct apapi_error *err)
                                         : apapi_fail(err, ESTALE, "%s: no process writes it", path);
 }
 
-/* A page that may be believed. @return as apapi_live_open() */
+/* Map a page that live_check() accepts. @return as apapi_live_open() */
 static const struct apapi_live_page *live_map(int folder, const char *name, const char *path,
                                               struct apapi_error *err)
 {
@@ -177,7 +177,7 @@ static int look_at_folder(struct scan *scan, int folder, const char *path)
     return result;
 }
 
-/* The pages of a user, whose number the folder's name is. */
+/* Look at the pages of a user. The name of the folder is the user's UID. */
 static int look_at_user(struct scan *scan, int folder, const char *path, const char *name)
 {
     char user_path[PATH_MAX];
@@ -213,7 +213,7 @@ static int look_at_entry(struct scan *scan, int folder, const char *path, const 
                                             : look_at_page(scan, folder, path, name);
 }
 
-/* Root lists the users, each of whom knows his own folder only. */
+/* Look at the pages of a node. Root can list all users' folders, a user can open one: the own. */
 static int look_at_node(struct scan *scan, int top, const char *node)
 {
     int folder = openat(top, node, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), result = 0;

@@ -4,17 +4,17 @@
 #include "apapi/live.h"
 #include "base/shared_page.h"
 
-/** Make a page of zeros one of which nothing is known yet. */
+/** Turn a page of zeros into a live page on which no value is known yet. */
 void live_page_init(struct apapi_live_page *page);
 
-/** Put figures into a slot in one go, as its only writer. Their `sequence` does not matter. */
+/** Write figures into a slot in one go, as its only writer. figures->sequence is ignored. */
 static inline void live_slot_write(struct apapi_live_slot *slot,
                                    const struct apapi_live_slot *figures)
 {
     shared_record_write(slot, figures, sizeof *slot);
 }
 
-/** Set the least energy budget of the step and what of it was used [J], as its only writer. */
+/** Set the step's least energy budget, and the energy used of it [J], as the only writer. */
 static inline void live_page_set_budget(struct apapi_live_page *page, double budget_j,
                                         double used_j)
 {

@@ -54,8 +54,8 @@ void overflow_restart(struct overflows *overflows)
 /* --- sums ------------------------------------------------------------------------------------- */
 
 /*
- * A meter's count since its first reading [its unit, or of a gauge of power in J].
- * @return false: it has not been read
+ * Set `total` to the meter's count since its first reading [its unit; J for a gauge of power].
+ * @return false: the meter has not been read
  */
 static bool overflow_total(const struct apapi_meter *meter, long double *total)
 {
@@ -67,11 +67,11 @@ static bool overflow_total(const struct apapi_meter *meter, long double *total)
     return meter->counter.last.valid || meter->counter.covered_ns > 0;
 }
 
-/* All meters of a domain. */
+/* The sum over a component's meters of a domain. */
 struct overflow_part {
     long double total_j;
-    bool unread; /* one of them */
-    bool still;  /* one of them is not known to count: as for the result, the domain is not known */
+    bool unread; /* a meter has not been read */
+    bool still;  /* a meter is not known to count: as in the result, the domain is not known */
 };
 
 static void overflow_add_meters(const struct component *component,
@@ -120,7 +120,7 @@ static void overflow_add_total(struct overflow_sum *sum, uint64_t from_ns, uint6
     sum->total_j = total_j;
 }
 
-/* @return whether there is something new. */
+/* @return whether the domain has a new total. */
 static bool overflow_see_domain(struct overflows *overflows, const struct component *component,
                                 size_t index, int d, const struct overflow_part *part)
 {
@@ -141,7 +141,7 @@ static bool overflow_see_domain(struct overflows *overflows, const struct compon
         overflow_add_total(&domain->sum, 0, meter->open_ns, 0);
         return true;
     }
-    if (before != index && before != SIZE_MAX) { /* its figures go on where the others end */
+    if (before != index && before != SIZE_MAX) { /* the new figures go on where the old end */
         domain->offset_j = domain->sum.total_j - part->total_j;
         domain->rate_windows = meter->rate.windows;
     }
@@ -151,7 +151,7 @@ static bool overflow_see_domain(struct overflows *overflows, const struct compon
     return true;
 }
 
-/* Of the time until all its domains have had a new power. */
+/* Add a power of the node when all its domains have had a new power since the one before. */
 static void overflow_add_node_power(struct overflows *overflows)
 {
     struct overflow_sum *node = &overflows->domains[APAPI_DOMAIN_NONE].sum;
@@ -240,7 +240,7 @@ static bool overflow_of_sum(struct overflow_watch *watch, const struct overflow_
     return true;
 }
 
-/* The same of a meter: its total, its level, or a rate, which is that of the middle of its time. */
+/* Like overflow_of_sum(), for a meter: total, level, or rate, which is of its window's middle. */
 static bool overflow_of_meter(struct overflow_watch *watch, const struct apapi_meter *meter,
                               uint64_t now_ns, struct limit_value *value)
 {
@@ -287,7 +287,7 @@ static bool overflow_look(const struct overflows *overflows, struct overflow_wat
     return fresh && limit_look(&watch->limits, &value);
 }
 
-/* Crossings that wait are reported with this. */
+/* Note a crossing, to be told together with earlier crossings that wait. */
 static void overflow_note(struct overflow_slot *slot, uint64_t crossed, uint64_t seen_ns)
 {
     struct limit_crossing *crossing = &slot->limit.crossing;

@@ -26,26 +26,26 @@ static void overflow_free_slot(struct overflow_slot *slot)
 /* --- thresholds that PAPI counts -------------------------------------------------------------- */
 
 /*
- * A signal in the thread that is counted notes where it was, in a ring with no other writer; the
- * thread that calls handlers reads it.
+ * PAPI's signal in the counted thread notes the interrupted address in a ring that has no other
+ * writer; the thread that calls handlers reads the ring.
  */
 
-#define OVERFLOW_RING 64 /* interrupts that a handler may be behind; further ones are counted */
+#define OVERFLOW_RING 64 /* interrupts that a handler may be behind; others are counted only */
 
 struct overflow_cpu {
     struct source_overflow_counter counter; /* the first member */
     struct overflows *overflows;
     int number;
-    uint64_t told; /* interrupts */
+    uint64_t told; /* interrupts told to the handler */
     atomic_uint written, read;
-    uint64_t lost; /* the signal's: interrupts without room since the latest one in the ring */
+    uint64_t lost; /* in the signal only: interrupts without room since the latest in the ring */
     struct overflow_interrupt {
-        struct apapi_overflow_crossing crossing; /* `count`: with those before it without room */
+        struct apapi_overflow_crossing crossing; /* `count` includes those without room before */
         ucontext_t context;
     } ring[OVERFLOW_RING];
 };
 
-/* In the signal. */
+/* Note an interrupt. Runs in the signal handler. */
 static void overflow_cpu_note(struct overflow_cpu *cpu, uint64_t vector, const void *address,
                               const void *context)
 {
@@ -68,7 +68,7 @@ static void overflow_cpu_note(struct overflow_cpu *cpu, uint64_t vector, const v
         entry->context = *(const ucontext_t *)context;
     }
 #if defined(__x86_64__) || defined(__i386__)
-    entry->context.uc_mcontext.fpregs = NULL; /* they lie on the signal's stack */
+    entry->context.uc_mcontext.fpregs = NULL; /* it points into the signal's stack */
 #endif
     atomic_store_explicit(&cpu->written, written + 1, memory_order_release);
 }
@@ -123,7 +123,7 @@ static int overflow_cpu_prepare(struct overflows *overflows, const struct apapi_
     return 0;
 }
 
-/* Count in the calling thread from now on. @return its number; -1: it is free again */
+/* Count in the calling thread from now on. @return `number`; -1 with errno: its slot is free */
 static int overflow_cpu_begin(struct overflows *overflows, int number, struct apapi_error *err)
 {
     struct overflow_slot *slot = &overflows->slots[number];
@@ -152,7 +152,7 @@ static const struct overflow_interrupt *overflow_cpu_next(const struct overflow_
                : &cpu->ring[read % OVERFLOW_RING];
 }
 
-/* Take that one. @param interrupt  result, used by the crossing */
+/* Take overflow_cpu_next(). @param interrupt  result; the crossing points to it */
 static struct apapi_overflow_crossing overflow_cpu_take(struct overflow_cpu *cpu,
                                                         struct overflow_interrupt *interrupt)
 {
@@ -168,7 +168,7 @@ static struct apapi_overflow_crossing overflow_cpu_take(struct overflow_cpu *cpu
 
 /* --- handlers --------------------------------------------------------------------------------- */
 
-/* @return when the first crossing was that is not told yet; UINT64_MAX: there is none */
+/* @return the time of the first crossing that is not told yet [ns]; UINT64_MAX: there is none */
 static uint64_t overflow_first_ns(const struct overflow_slot *slot)
 {
     const struct overflow_interrupt *next = overflow_cpu_next(slot->cpu);
@@ -176,7 +176,7 @@ static uint64_t overflow_first_ns(const struct overflow_slot *slot)
     return slot->news.count > 0 ? slot->news.first_ns : next ? next->crossing.time_ns : UINT64_MAX;
 }
 
-/* @return the threshold with the oldest crossing; NULL: none. */
+/* @return the threshold with the oldest crossing that is not told yet; NULL: none. */
 static struct overflow_slot *overflow_oldest(struct overflows *overflows)
 {
     struct overflow_slot *oldest = NULL;
@@ -200,7 +200,7 @@ static void overflow_free_if_left(struct overflow_slot *slot)
     }
 }
 
-/* With the mutex, which is not held during the call. @return whether there was anything. */
+/* Call the next handler. With the mutex, but not during the call. @return false: none. */
 static bool overflow_tell_next(struct overflows *overflows)
 {
     struct overflow_slot *slot = overflow_oldest(overflows);
@@ -251,7 +251,7 @@ static void overflow_serve(struct overflows *overflows)
     pthread_mutex_unlock(&overflows->mutex);
 }
 
-/* A handler may end the thread. */
+/* Call the handlers. One of them may end the thread. */
 static void *overflow_thread(void *argument)
 {
     pthread_cleanup_push(overflow_thread_ends, argument);
@@ -265,7 +265,7 @@ static bool overflow_by_hand(const struct overflows *overflows)
     return overflows->clock != session_clock_real();
 }
 
-/* With the mutex: have a thread. @return 0; -1: there can be none */
+/* With the mutex: start the thread for handlers, if needed. @return 0; -1: there can be none */
 static int overflow_start(struct overflows *overflows)
 {
     struct session_clock *clock = overflows->clock;
@@ -279,7 +279,7 @@ static int overflow_start(struct overflows *overflows)
             return -1;
         }
     }
-    return overflows->ended ? -1 : 0; /* by a handler */
+    return overflows->ended ? -1 : 0; /* a handler has ended it */
 }
 
 static bool overflow_in_handler(const struct overflows *overflows)
@@ -289,7 +289,7 @@ static bool overflow_in_handler(const struct overflows *overflows)
                : overflows->started && pthread_equal(overflows->thread, pthread_self());
 }
 
-/* Until something more has been told; where there is no thread, tell it. @return false: too late */
+/* Wait until one more handler was called; without a thread, call it. @return false: too late */
 static bool overflow_wait(struct overflows *overflows, uint64_t deadline_ns)
 {
     return overflow_by_hand(overflows)
@@ -311,8 +311,8 @@ void overflow_flush(struct overflows *overflows, uint64_t patience_ns)
 }
 
 /*
- * With the mutex: wait until all is told of a threshold that was removed, but not in a handler.
- * @return 0; -1 with errno EBUSY: it has taken too long, and the rest is dropped
+ * With the mutex: wait until all crossings of a removed threshold are told; not in a handler.
+ * @return 0; -1 with errno EBUSY: this has taken too long, and the rest is dropped
  */
 static int overflow_await_left(struct overflows *overflows, int number, uint64_t patience_ns)
 {
@@ -330,7 +330,7 @@ static int overflow_await_left(struct overflows *overflows, int number, uint64_t
         left =
             overflows->telling != number && (slot->state != OVERFLOW_LEAVING || overflows->ended);
     } while (!left && overflow_wait(overflows, deadline_ns));
-    if (slot->state == OVERFLOW_LEAVING) { /* it hangs, or the thread has ended: no call */
+    if (slot->state == OVERFLOW_LEAVING) { /* the handler hangs, or the thread has ended */
         overflow_free_slot(slot);
     }
     errno = left ? errno : EBUSY;
@@ -363,12 +363,12 @@ void overflow_end(struct overflows *overflows)
 
 struct overflow_search {
     const char *name;
-    bool found, opening;    /* a component that may have it is not open yet */
-    struct nearest similar; /* events */
-    char missing[192];      /* why the first one that may have it is not measured */
+    bool found, opening;    /* `opening`: a component that may have it is not open yet */
+    struct nearest similar; /* names of events */
+    char missing[192];      /* why the first component that may have it is not measured */
 };
 
-/* A gauge of power has energy, a counter of energy has power. @param unit  of the event */
+/* Energy and power both have a total in J and a level in W. @param unit  of the event */
 static void overflow_set_unit(struct overflow_slot *slot, const char *unit)
 {
     bool counts = slot->target.counts;
@@ -381,7 +381,7 @@ static void overflow_set_unit(struct overflow_slot *slot, const char *unit)
     }
 }
 
-/* May it have meters of the domain? NONE: of those that add up. It decides whose reason is told. */
+/* @return whether a component may have meters of the domain (NONE: of the node), for messages. */
 static bool overflow_may_have(const char *component, size_t domain)
 {
     bool of_cpus = text_names_have("rapl,powercap,hwmon,cray_pm", component);
@@ -393,7 +393,7 @@ static bool overflow_may_have(const char *component, size_t domain)
                                          : of_cpus;
 }
 
-/* The event, or meters for the domain or a part of the node. */
+/* Search a component for the event, or for meters of the domain or of a part of the node. */
 static void overflow_search_in(const struct component *component, struct overflow_search *search,
                                struct overflow_slot *slot, size_t number)
 {
@@ -425,7 +425,7 @@ static void overflow_search_in(const struct component *component, struct overflo
         }
         here = true;
     }
-    /* the component's name stands before ":::"; where it does not, any may have the event */
+    /* the name of an event's component is before ":::"; without it, any component may have it */
     may_have = !of_event || !strstr(search->name, ":::") ||
                (strncmp(search->name, component->name, length) == 0 &&
                 strncmp(search->name + length, ":::", 3) == 0);
@@ -523,7 +523,7 @@ static int overflow_check(const struct apapi_overflow *what, const struct overfl
     return 0;
 }
 
-/* Make a threshold that can be set. */
+/* Fill a slot with a threshold that can be set. @return 0; -1 with errno */
 static int overflow_prepare(struct sampling *sampling, const struct apapi_overflow *what,
                             struct overflow_slot *slot, struct apapi_error *err)
 {
@@ -544,7 +544,7 @@ static int overflow_prepare(struct sampling *sampling, const struct apapi_overfl
 
 /* --- setting ---------------------------------------------------------------------------------- */
 
-/* From now on readings are looked at; what was measured before in this run is added. */
+/* Add up what was measured in this run before: from now on, readings are looked at. */
 static void overflow_catch_up(struct sampling *sampling)
 {
     struct overflows *overflows = &sampling->common.overflows;
@@ -564,7 +564,7 @@ static void overflow_catch_up(struct sampling *sampling)
     }
 }
 
-/* With the mutex: it gets values from now on, of its own if the others have had some already. */
+/* With the mutex: give it values from now on; if others have had some already, in another watch. */
 static void overflow_watch(struct overflows *overflows, struct overflow_slot *slot)
 {
     const struct overflow_target *target = &slot->target;
@@ -583,7 +583,7 @@ static void overflow_watch(struct overflows *overflows, struct overflow_slot *sl
             break;
         }
     }
-    if (!found) { /* there is one for each threshold */
+    if (!found) { /* there are as many watches as thresholds */
         found = &overflows->watches[overflows->watch_count++];
     }
     if (!found->limits.first) {
@@ -605,7 +605,7 @@ static void overflow_unwatch(struct overflow_slot *slot)
     slot->watch = NULL;
 }
 
-/* @return its number. */
+/* Take a free slot for a threshold. @return its number; -1 with errno ENOSPC, EAGAIN. */
 static int overflow_reserve(struct overflows *overflows, const struct overflow_slot *slot,
                             struct apapi_error *err)
 {
@@ -660,7 +660,7 @@ int overflow_add(struct sampling *sampling, const struct apapi_overflow *what,
     return -1;
 }
 
-/* With the mutex. @return NULL: there is no such threshold. */
+/* With the mutex. @return the threshold; NULL: none is set that has this number. */
 static struct overflow_slot *overflow_slot(struct overflows *overflows, int number)
 {
     return number >= 0 && number < APAPI_OVERFLOW_MAX &&
@@ -689,7 +689,7 @@ int overflow_change(struct sampling *sampling, int number, double threshold,
         what.threshold = threshold;
         result = overflow_check_words(&what, err) || overflow_check(&what, slot, err) ? -1 : 0;
     }
-    if (result == 0) { /* crossings before are still told */
+    if (result == 0) { /* earlier crossings are still told */
         overflow_unwatch(slot);
         slot->what.threshold = threshold;
         overflow_watch(overflows, slot);

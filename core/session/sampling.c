@@ -54,7 +54,7 @@ static uint64_t sampling_now_ns(const struct sampling *sampling)
     return session_clock_now_ns(sampling->common.clock);
 }
 
-/* Only the shared worker changes who reads a component, and only before its last reading. */
+/* In a run, only the shared worker changes `own_worker`, before the component's last reading. */
 static bool sampling_has_own(struct sampling *sampling, size_t index)
 {
     bool own;
@@ -65,7 +65,7 @@ static bool sampling_has_own(struct sampling *sampling, size_t index)
     return own;
 }
 
-/* @return the worker of a component, with its mutex. */
+/* @return the worker of a component, with its mutex locked. */
 static struct worker *sampling_hold(struct sampling *sampling, size_t index)
 {
     pthread_mutex_lock(&sampling->shared.mutex);
@@ -94,7 +94,7 @@ void sampling_read_now(struct sampling *sampling, const char *component, bool co
     }
 }
 
-/* The shared one first: then it hands over no more components to the others. */
+/* Call the shared worker first: then it hands over no more components to own workers. */
 static void sampling_for_all(struct sampling *sampling, void (*call)(struct worker *worker))
 {
     call(&sampling->shared);
@@ -116,7 +116,7 @@ void sampling_await_open(struct sampling *sampling, uint64_t patience_ns)
     }
 }
 
-/* A component that is open for the first time: its source says whether it may take long. */
+/* Give a component its own worker if its source, now open, says that it may take long. */
 static void sampling_choose_workers(struct sampling *sampling)
 {
     pthread_mutex_lock(&sampling->shared.mutex);
@@ -169,7 +169,7 @@ uint64_t sampling_stop(struct sampling *sampling)
         }
     }
     end_ns = shared_ns > 0 ? shared_ns : own_ns > 0 ? own_ns : asked_ns;
-    for (size_t i = 0; i < sampling->count; i++) { /* those that are slow to open may still come */
+    for (size_t i = 0; i < sampling->count; i++) { /* components that open slowly may still come */
         pthread_mutex_t *mutex = sampling_lock(sampling, i);
 
         common_finish(&sampling->common, &sampling->components[i], end_ns);
@@ -190,7 +190,7 @@ uint64_t sampling_cpu_ns(struct sampling *sampling)
     return cpu_ns;
 }
 
-/* Locked as everywhere: the shared worker's mutex before those of the others. */
+/* The order is the same everywhere: the shared worker's mutex before those of own workers. */
 void sampling_hold_all(struct sampling *sampling)
 {
     pthread_mutex_lock(&sampling->shared.mutex);

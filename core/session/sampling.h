@@ -11,14 +11,14 @@ struct sampling {
     struct session_common common;
     struct component *components;
     size_t count;
-    char *order;          /* of sources, for the components; NULL: their own */
-    struct worker shared; /* reads those that have no own worker */
+    char *order;          /* order of sources for the components; NULL: their own */
+    struct worker shared; /* reads the components that have no own worker */
     struct worker *own;   /* one for each component; most have no thread */
 };
 
 /**
  * @param clock  outlives the sampling; NULL: the system's
- * @return with `count` components of all zero; freed by sampling_end(). NULL: no memory.
+ * @return a sampling with `count` components of all zeros, for sampling_end(). NULL: no memory.
  */
 struct sampling *sampling_create(size_t count, struct session_clock *clock);
 
@@ -26,15 +26,15 @@ struct sampling *sampling_create(size_t count, struct session_clock *clock);
 void sampling_await_open(struct sampling *sampling, uint64_t patience_ns);
 
 /**
- * Start the workers and wait for their first readings: for those of own workers
- * APAPI_START_WAIT_NS, for those of the shared one APAPI_SHARED_WAIT_NS.
+ * Start the workers and wait for their first readings: at most APAPI_START_WAIT_NS for own
+ * workers, at most APAPI_SHARED_WAIT_NS for the shared worker.
  * @return 0; -1 with errno EAGAIN.
  */
 int sampling_start(struct sampling *sampling);
 
 /**
- * Have all components read once more. Own workers have APAPI_STOP_WAIT_NS for it, the shared one
- * APAPI_SHARED_WAIT_NS.
+ * Have all components read once more. Own workers have APAPI_STOP_WAIT_NS for this, the shared
+ * worker has APAPI_SHARED_WAIT_NS.
  * @return when the last reading was [ns]
  */
 uint64_t sampling_stop(struct sampling *sampling);
@@ -62,7 +62,7 @@ int overflow_remove(struct sampling *sampling, int number);
 void sampling_hold_all(struct sampling *sampling);
 void sampling_release_all(struct sampling *sampling);
 
-/** After sampling_stop(): end and free, what hangs in its source excepted. NULL is allowed. */
+/** After sampling_stop(): end and free all, except what hangs in a source. NULL is allowed. */
 void sampling_end(struct sampling *sampling);
 
 #endif

@@ -109,7 +109,7 @@ void retry_good(struct retry *retry, uint64_t now_ns)
 
 void retry_failed(struct retry *retry, uint64_t interval_ns, uint64_t now_ns)
 {
-    /* a whole number of intervals: the readings stay where they would have been */
+    /* a whole number of intervals: readings stay where they would have been without the outage */
     uint64_t longest_ns = interval_ns < RETRY_PAUSE_MAX_NS
                               ? RETRY_PAUSE_MAX_NS / interval_ns * interval_ns
                               : interval_ns;
@@ -139,7 +139,7 @@ uint64_t retry_outage_ns(const struct retry *retry)
     return retry->outage_ns + (retry->failures ? retry->failed_ns - retry->good_ns : 0);
 }
 
-#define DENSE_PAUSE 8                    /* times the length of the latest reading */
+#define DENSE_PAUSE 8                    /* least pause, in lengths of the latest reading */
 #define DENSE_SLOW_NS UINT64_C(10000000) /* a reading of a BMC takes longer */
 
 void dense_start_next(struct dense_start *dense, struct apapi_moment when, struct random *random)
@@ -156,13 +156,13 @@ void dense_start_next(struct dense_start *dense, struct apapi_moment when, struc
     }
 }
 
-#define INTERVAL_UPDATES 4 /* in a shorter interval usual readings show enough */
-#define SHORT_OF_UPDATE 8  /* by this part of an update both are nearer: they see one, not two */
-#define UNSTATED_PARTS 16  /* of the usual period, to the second reading if none is stated */
+#define INTERVAL_UPDATES 4 /* in an interval of fewer grid steps, usual readings show enough */
+#define SHORT_OF_UPDATE 8  /* readings are this part nearer than an update: they see one only */
+#define UNSTATED_PARTS 16  /* of the known period, to the second reading if none is stated */
 #define LEAST_APART_NS UINT64_C(50000) /* threads wake up no sooner */
-#define LEAST_GROWTH 0.3               /* of the time that has passed, to the next probe */
+#define LEAST_GROWTH 0.3 /* least time to the next probe, as a share of the time passed */
 #define MOST_GROWTH 1.0
-#define SLOW_READINGS 3 /* one after the other: it is the source, and not a busy machine */
+#define SLOW_READINGS 3 /* so many in a row: the source is slow, and not a busy machine */
 
 void probe_plan_restart(struct probe_plan *plan, uint64_t update_ns, bool stated,
                         uint64_t interval_ns, uint64_t grid_ns)
@@ -192,7 +192,7 @@ static void probe_plan_await_second(struct probe_plan *plan, struct apapi_moment
     probe_plan_set(plan, PROBE_SECOND, when.end_ns + plan->apart_ns);
 }
 
-/* Where all readings are slow, probes say little of one update and disturb more than usual ones. */
+/* If all readings are slow, probes tell little of one update and disturb more than usual ones. */
 static bool probe_plan_is_slow(struct probe_plan *plan, struct apapi_moment when)
 {
     bool takes_long = when.end_ns - when.begin_ns > plan->update_ns / 2;
@@ -226,7 +226,7 @@ void probe_plan_next(struct probe_plan *plan, struct apapi_moment when, bool mov
     } else if (plan->next == PROBE_FIRST) {
         probe_plan_await_second(plan, when);
     } else if (!moved && passed_ns < plan->interval_ns / 2) {
-        /* twice as late each time, until it moves or the usual readings are as near */
+        /* twice as late each time, until the counter moves or usual readings are as near */
         probe_plan_set(plan, PROBE_SECOND, when.end_ns + passed_ns);
     } else {
         plan->apart_ns = passed_ns / 2 > LEAST_APART_NS ? passed_ns / 2 : LEAST_APART_NS;

@@ -55,15 +55,15 @@ enum state { IDLE, RUNNING, STOPPED };
 struct apapi_session {
     pthread_mutex_t lock; /* start, stop and results; never held by a worker */
     enum state state;
-    bool by_default; /* no component was named: those that are not there do not matter */
+    bool by_default; /* no component was named: missing components do not matter */
     bool fill;       /* estimate the energy of the time that is not covered */
     struct sampling *sampling;
     int64_t start_unix_ns;
-    char boot[APAPI_BOOT_SIZE]; /* of struct apapi_measurement */
+    char boot[APAPI_BOOT_SIZE]; /* see struct apapi_measurement */
     uint64_t requested_ns, start_ns, stop_ns;
 };
 
-/* A source that may need seconds for it is not waited for. */
+/* Open a component, but do not wait for a source that may need seconds. */
 static int session_open_component(struct sampling *sampling, size_t index, const char *name,
                                   const struct component_settings *settings,
                                   struct apapi_error *err)
@@ -141,7 +141,7 @@ static int check_config(const struct apapi_session_config *config, struct compon
     return config->softfail ? 0 : component_names_check(names, err);
 }
 
-/* The threads may outlive the session: what they need is theirs. */
+/* The threads may outlive the session, so the sampling owns all that they need. */
 static struct sampling *create_sampling(const struct apapi_session_config *config, size_t count,
                                         struct session_clock *clock)
 {
@@ -208,7 +208,7 @@ struct apapi_session *apapi_session_create(const struct apapi_session_config *co
     return session_create(config, NULL, err);
 }
 
-/* Of all figures on the page. */
+/* Show the state of the session on the live page. */
 static void session_show_state(const struct apapi_session *session, uint32_t state)
 {
     struct apapi_live_page *page = session->sampling->common.live;
@@ -276,7 +276,7 @@ int apapi_session_stop(struct apapi_session *session, struct apapi_error *err)
     return result;
 }
 
-/* Keep the measured components; the first one for its reason if none was measured. */
+/* Keep the measured components. If none was measured, keep the first one for its reason. */
 static void leave_out_unmeasured(struct apapi_measurement *m)
 {
     size_t kept = 0;
@@ -319,7 +319,7 @@ static int session_collect(const struct apapi_session *session, struct apapi_mea
     }
     m->covered = domains.covered;
     m->unknown_domains = domains.unknown;
-    for (int d = 0; d < APAPI_DOMAINS; d++) { /* what one does not know another one may */
+    for (int d = 0; d < APAPI_DOMAINS; d++) { /* another component may have the domain */
         m->unknown_domains &= ~((uint32_t)m->domains[d].measured << d);
     }
     if (session->by_default) {
@@ -328,7 +328,7 @@ static int session_collect(const struct apapi_session *session, struct apapi_mea
     return 0;
 }
 
-/* The latest reading of all; an earlier run may have left others. Now, if there is none. */
+/* @return when the run's latest reading was; now, if none. `read_ns` may be of an earlier run. */
 static uint64_t session_read_ns(const struct apapi_session *session)
 {
     const struct sampling *sampling = session->sampling;
@@ -344,7 +344,7 @@ static uint64_t session_read_ns(const struct apapi_session *session)
     return read_ns ? read_ns : session_clock_now_ns(sampling->common.clock);
 }
 
-/* While it runs: all until the latest reading. */
+/* Describe the run; while the session runs, up to the latest reading. */
 static int session_describe(const struct apapi_session *session, struct apapi_measurement *m)
 {
     uint64_t cpu_ns = sampling_cpu_ns(session->sampling), end_ns;

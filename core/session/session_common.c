@@ -76,7 +76,7 @@ static void live_forget(struct apapi_live_slot *slot, uint64_t interval_ns, bool
     live_slot_write(slot, &nothing);
 }
 
-/* Its figures start again. */
+/* Forget the figures of a component, and of its domains that no component feeds yet. */
 static void live_restart(const struct session_common *common, const struct component *component)
 {
     for (size_t i = 0; i < component->live_count; i++) {
@@ -136,7 +136,7 @@ void common_restart(struct session_common *common, struct component *component)
 /* The figures of a meter after a reading, or of all meters that feed a domain. */
 struct shown {
     double total, uncertainty_j;
-    bool failed; /* one of their latest readings */
+    bool failed; /* one of the latest readings has failed */
 };
 
 /* @param known_ns  when the latest good reading was */
@@ -155,7 +155,7 @@ static void write_figures(struct apapi_live_slot *slot, const struct shown *show
     live_slot_write(slot, &figures);
 }
 
-/* The figures of another component's meters are no continuation of those before. */
+/* Show the domains that the component feeds. If another one fed a domain before, begin anew. */
 static void live_show_domains(struct session_common *common, const struct component *component,
                               struct shown sums[APAPI_DOMAINS], bool last)
 {
@@ -183,9 +183,9 @@ static void live_show_domains(struct session_common *common, const struct compon
     }
 }
 
-#define JUDGE_NS UINT64_C(50000000) /* so often is the uncertainty worked out, at most */
+#define JUDGE_NS UINT64_C(50000000) /* least time between two computations of the uncertainty */
 
-/* @param end_ns  of the run; 0: it goes on */
+/* @param end_ns  end of the run; 0: it goes on */
 static void live_show(struct session_common *common, struct component *component, uint64_t end_ns)
 {
     uint64_t until_ns = end_ns ? end_ns : component->read_ns;
@@ -216,8 +216,8 @@ static void live_show(struct session_common *common, struct component *component
 }
 
 /*
- * The result has also the energy that a meter has counted while others of its domain were late, and
- * since the latest reading that was shown.
+ * The result also has the energy that a meter has counted while other meters of its domain were
+ * late, and since the latest reading that was shown.
  */
 void common_finish(struct session_common *common, struct component *component, uint64_t end_ns)
 {

@@ -11,59 +11,59 @@
 #include "session/schedule.h"
 
 /**
- * All workers of a session share it: the clock, and the receivers of their readings. It lives until
- * the session and the last of their threads have ended.
+ * State that all workers of a session share: the clock, and the receivers of their readings. It
+ * lives until the session and the last of its threads have ended.
  */
 struct session_common {
     struct session_clock *clock;
-    struct component *components; /* the first of the session's */
-    uint64_t start_ns, late_ns;   /* of the run, since it was asked for; set while none goes on */
+    struct component *components; /* the session's list */
+    uint64_t start_ns, late_ns;   /* start of a run, delay since the request; set between runs */
     apapi_sample_f on_sample;     /* NULL: samples are not wanted */
     void *context;
     session_reading_f on_reading; /* NULL: raw values are not wanted */
     void *reading_context;
     struct apapi_live_page *live; /* NULL: none */
-    apapi_live_shown_f on_live;   /* after a reading; NULL: none */
+    apapi_live_shown_f on_live;   /* called after a reading; NULL: none */
     void *live_context;
     pthread_mutex_t reporting;        /* one thread at a time in on_sample */
     pthread_mutex_t showing;          /* one thread at a time on the live page */
-    struct feed shown[APAPI_DOMAINS]; /* whose figures it has */
+    struct feed shown[APAPI_DOMAINS]; /* the component that each domain's figures are from */
     struct overflows overflows;
     atomic_uint references;
-    void (*destroy)(struct session_common *common); /* when there is none any more */
+    void (*destroy)(struct session_common *common); /* called when no reference is left */
 };
 
-/** With one reference. */
+/** Initialize, with one reference. */
 void common_init(struct session_common *common, struct session_clock *clock,
                  void (*destroy)(struct session_common *common));
 void common_clear(struct session_common *common);
 
 void common_hold(struct session_common *common);
 
-/** Destroy it if this was the last reference. */
+/** Give a reference back; the last one destroys the structure. */
 void common_release(struct session_common *common);
 
-/** A run begins now. */
+/** Begin a run now. */
 void common_start(struct session_common *common);
 
-/* The following are for whoever may touch the component. */
+/* The following need the mutex of the component's worker, if its threads have been started. */
 
-/** It is open: show its events and its domains on the live page. */
+/** Show the events and domains of a component that is now open on the live page. */
 void common_join(struct session_common *common, struct component *component);
 
-/** Forget all its readings: a run begins. */
+/** Forget all readings of a component: a run begins. */
 void common_restart(struct session_common *common, struct component *component);
 
-/** Its source has just been called: call on_reading. @param dense  see struct session_reading */
+/** Call on_reading() after a call of the source. @param dense  see struct session_reading */
 void common_pass_on(struct session_common *common, const struct component *component,
                     struct apapi_moment when, bool dense);
 
-/** It has just been read: show that, and call on_sample. */
+/** Show a new reading on the live page, look at thresholds, and call on_sample(). */
 void common_report(struct session_common *common, struct component *component);
 
 /**
- * It will not be read any more in this run: the live page gets its result.
- * @param end_ns  of the run (CLOCK_MONOTONIC)
+ * Show the result of a component on the live page: it is not read any more in this run.
+ * @param end_ns  end of the run (CLOCK_MONOTONIC)
  */
 void common_finish(struct session_common *common, struct component *component, uint64_t end_ns);
 

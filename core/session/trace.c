@@ -24,18 +24,18 @@ struct trace_row {
     uint64_t time_ns;                /* since the start of the run [ns] */
     uint64_t raw;
     double value;     /* in event->unit; NaN: none */
-    uint64_t span_ns; /* in which a counter has counted it; 0: not known */
+    uint64_t span_ns; /* time in which a counter has counted the value; 0: not known */
     unsigned run;     /* from 1 */
     int error;        /* errno; 0: none */
 };
 
 /*
- * Rows on their way from the sampling threads, one at a time, to the thread that writes. Each side
- * writes one index and reads the other's, and never waits.
+ * Rows on their way from the sampling threads (one thread at a time) to the thread that writes.
+ * Each side writes one index and reads the other side's, and never waits.
  */
 struct trace_ring {
     _Alignas(CACHE_LINE) atomic_size_t written; /* rows written so far */
-    atomic_uint_fast64_t dropped;               /* for want of room */
+    atomic_uint_fast64_t dropped;               /* rows dropped for want of room */
     struct trace_row *rows;                     /* mapped; not inherited by a child */
     _Alignas(CACHE_LINE) atomic_size_t taken;   /* rows taken so far */
 };
@@ -78,7 +78,7 @@ void trace_sample(const struct apapi_sample *sample, void *context)
     atomic_store_explicit(&ring->written, written + count, memory_order_release);
 }
 
-/* The oldest row. @return false: there is none. */
+/* Take the oldest row. @return false: there is none. */
 static bool ring_take(struct trace_ring *ring, struct trace_row *row)
 {
     size_t taken = atomic_load_explicit(&ring->taken, memory_order_relaxed);
@@ -211,7 +211,7 @@ static void destroy(struct trace *trace)
     free(trace);
 }
 
-/* `rows` is NULL: there is no memory. */
+/* Map the rows. If there is no memory, `rows` stays NULL. */
 static void create_ring(struct trace_ring *ring)
 {
     void *rows = mmap(NULL, ROWS * sizeof *ring->rows, PROT_READ | PROT_WRITE,

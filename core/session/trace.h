@@ -18,10 +18,10 @@ struct trace;
  */
 struct trace *trace_create(FILE *file, const char *path, struct apapi_error *err);
 
-/** For struct apapi_session_config: `context` is the trace. */
+/** on_sample() of struct apapi_session_config. @param context  the trace */
 void trace_sample(const struct apapi_sample *sample, void *context);
 
-/** Another run begins. Not to be called during a measurement. */
+/** Begin another run. Must not be called during a measurement. */
 void trace_next_run(struct trace *trace);
 
 /**

@@ -12,7 +12,7 @@
 #include "base/thread.h"
 #include "sources/sources.h"
 
-#define AGE_SHARE 4 /* part of its distance by which a reading may be older */
+#define AGE_SHARE 4 /* a shared reading may be older by this part of the distance between two */
 
 /* @return whether this worker reads the component, whose source is open or was. */
 static bool worker_reads(const struct worker *worker, const struct component *component)
@@ -20,7 +20,7 @@ static bool worker_reads(const struct worker *worker, const struct component *co
     return component->own_worker == !worker->own && component->source && !component->lost;
 }
 
-/* Tell those who wait that something has changed. */
+/* Wake the threads that wait for `changed`. */
 static void worker_changed(struct worker *worker)
 {
     struct session_clock *clock = worker->common->clock;
@@ -28,8 +28,8 @@ static void worker_changed(struct worker *worker)
     clock->wake(clock, &worker->changed);
 }
 
-/* @return whether a component that it reads has not had its first reading, or its last with the
- * look after it. */
+/* @return whether a component of this worker lacks its first reading; `last`: its last reading, or
+ * the check after it. */
 static bool worker_lacks(const struct worker *worker, bool last)
 {
     for (size_t i = 0; i < worker->count; i++) {
@@ -43,7 +43,7 @@ static bool worker_lacks(const struct worker *worker, bool last)
     return false;
 }
 
-/* @return CPU time of its thread so far [ns]. @param thread  NULL: the calling one */
+/* @return CPU time of the worker's thread so far [ns]. @param thread  NULL: the calling thread */
 static uint64_t worker_thread_cpu_ns(const struct worker *worker, const pthread_t *thread)
 {
     struct session_clock *clock = worker->common->clock;
@@ -73,7 +73,7 @@ static void worker_count_cpu(struct worker *worker)
     }
 }
 
-/* The thread has nothing more to do. */
+/* End the worker: its thread has nothing more to do. */
 static void worker_end(struct worker *worker)
 {
     worker_count_cpu(worker);
@@ -81,7 +81,7 @@ static void worker_end(struct worker *worker)
     worker_changed(worker);
 }
 
-/* From the shared worker, with its mutex: an own one reads on. If it cannot, nothing changes. */
+/* Take over a component of the shared worker, whose mutex is held, unless no thread can start. */
 static void worker_take_over(struct worker *own)
 {
     struct component *component = own->components;
@@ -115,7 +115,7 @@ static void worker_reopen(struct worker_task *task)
     task->error = task->reader ? 0 : errno;
 }
 
-/* A reading that begins or ends a time has to be made then. */
+/* Allow a shared reading to be older, unless it begins or ends a time: that one must be new. */
 static void worker_allow_age(const struct worker_task *task)
 {
     const struct component *component = task->component;
@@ -160,7 +160,7 @@ static void worker_make_call(struct worker *worker, struct worker_task task)
     bool probe = task.call == WORKER_PROBE && task.component->wanted == COMPONENT_LOOK;
 
     if (probe || task.call == WORKER_READ || task.call == WORKER_LOOK) {
-        task.component->wanted = COMPONENT_UNWANTED; /* it begins now: it is for all requests */
+        task.component->wanted = COMPONENT_UNWANTED; /* this reading answers all requests */
     }
     task.run = worker->run;
     task.asked = worker->last;
@@ -170,7 +170,7 @@ static void worker_make_call(struct worker *worker, struct worker_task task)
     pthread_mutex_lock(&worker->mutex);
 }
 
-/* Their results. */
+/* The results of the calls. */
 
 static bool worker_wants(const struct worker *worker, const struct worker_task *task)
 {
@@ -219,7 +219,7 @@ static void worker_has_reopened(struct worker *worker, struct worker_task *task)
 
 /*
  * An open source may never work again: a driver was reloaded, a device plugged in again. Only an
- * own worker opens it again; the shared one hands it over.
+ * own worker opens a source again; the shared worker hands the component over.
  */
 static bool worker_reopens(const struct worker *worker, const struct worker_task *task)
 {
@@ -228,7 +228,7 @@ static bool worker_reopens(const struct worker *worker, const struct worker_task
     if (task->reopened || !component_failed(task->component)) {
         return false;
     }
-    if (component_is_relayed(task->component)) { /* its own source, from now on */
+    if (component_is_relayed(task->component)) { /* from now on it reads its own source */
         return true;
     }
     if (worker->own) {
@@ -251,7 +251,7 @@ static void worker_account(struct worker *worker, const struct worker_task *task
     if (!component->tried) {
         component_begin_early(component, task->when);
     }
-    /* one under way when the last was asked for: an own worker may need long for another */
+    /* an own worker may be slow: a reading under way when the last was asked for is its last */
     component->finished = worker->last && component->tried && (task->asked || !worker->own);
     component->tried = true;
     if (component->finished) {
@@ -346,7 +346,7 @@ static uint64_t worker_due_ns(const struct worker *worker, const struct componen
 
 /*
  * The next component that is due in this round, in the order of the user's list. Each is read once
- * in a round, so that one which needs longer than its interval does not keep others waiting.
+ * in a round: so a component that needs longer than its interval does not keep others waiting.
  */
 static struct component *worker_next(struct worker *worker)
 {
@@ -406,7 +406,7 @@ static uint64_t worker_read_next(struct worker *worker)
     return 0;
 }
 
-/* Close what is open, then end. */
+/* Close the open sources one after the other, then end the worker. */
 static void worker_end_step(struct worker *worker)
 {
     for (size_t i = 0; i < worker->count; i++) {
@@ -491,7 +491,7 @@ static void *worker_thread(void *argument)
     return NULL;
 }
 
-/* The thread cannot give back what it held. */
+/* Give up the component that the thread called: the thread cannot give back what it held. */
 static void worker_lose_component(struct worker *worker)
 {
     struct component *component = worker->task.component;
@@ -506,7 +506,7 @@ static void worker_lose_component(struct worker *worker)
     }
 }
 
-/* The other components of the shared worker are read on in another thread. */
+/* Start another thread to read the other components of the shared worker. @return false: none */
 static bool worker_replace_thread(struct worker *worker)
 {
     struct session_clock *clock = worker->common->clock;
@@ -517,7 +517,7 @@ static bool worker_replace_thread(struct worker *worker)
     }
     worker_count_cpu(worker);
     if (worker_start_thread(worker)) {
-        worker->started = true; /* the old one */
+        worker->started = true; /* the old thread was started */
         return false;
     }
     clock->leave(clock, thread, false);
@@ -581,7 +581,7 @@ void worker_open(struct worker *worker)
     pthread_mutex_unlock(&worker->mutex);
 }
 
-/* The end of the thread in an earlier run is the reason in this one, too. */
+/* Restart a component. If its thread ended in an earlier run, that stays the reason. */
 static void worker_restart(struct worker *worker, struct component *component)
 {
     const struct apapi_error reason = component->reason;
@@ -594,7 +594,7 @@ static void worker_restart(struct worker *worker, struct component *component)
     }
 }
 
-/* @return whether there is something to do for its thread. */
+/* Restart the worker's components. @return whether its thread has something to do */
 static bool worker_restart_all(struct worker *worker)
 {
     bool any = false;
@@ -672,7 +672,7 @@ void worker_want(struct worker *worker, struct component *component, bool count)
     worker_changed(worker);
 }
 
-/* Another component of the same worker may be what it waits for. */
+/* Note that a source does not answer: the component's own, or another one of the same worker. */
 static void worker_say_no_answer(const struct worker *worker, struct component *component,
                                  double patience_s)
 {
@@ -703,7 +703,7 @@ static void worker_give_up(struct worker *worker, double patience_s)
     }
 }
 
-/* A reading that was under way when the last was asked for counts, though another should follow. */
+/* @return the latest reading [ns]; 0: none. One begun before the last was asked for counts, too. */
 static uint64_t worker_last_ns(const struct worker *worker, uint64_t asked_ns)
 {
     uint64_t last_ns = 0;

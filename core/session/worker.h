@@ -22,33 +22,33 @@ struct worker_task {
         WORKER_CLOSE
     } call;
     struct component *component;
-    unsigned run;                /* in which it was begun */
-    bool asked;                  /* the last reading had been asked for when it was begun */
-    bool dense;                  /* WORKER_READ: of the start, and not shown to others */
-    bool usual;                  /* one of many: it may be shared with others, and a bit older */
-    bool extra;                  /* WORKER_READ: at any time, by session_read_now() */
-    bool reopened;               /* WORKER_READ: with a source that was opened again */
+    unsigned run;  /* the run in which the call was begun */
+    bool asked;    /* the last reading had been asked for when the call was begun */
+    bool dense;    /* WORKER_READ: a reading of the dense start, not shown to others */
+    bool usual;    /* one reading of many: it may be shared with others, and a bit older */
+    bool extra;    /* WORKER_READ: between deadlines, for session_read_now() */
+    bool reopened; /* WORKER_READ: with a source that was opened again */
     struct apapi_reader *reader; /* opened, or to be closed */
-    int error;                   /* errno of what could not be opened */
+    int error;                   /* errno of a source that could not be opened */
     struct apapi_error why;
-    struct apapi_moment when; /* of a reading */
+    struct apapi_moment when; /* when the reading was */
 };
 
 /**
  * Reads one or more components, each when it is due. A session has one shared worker for all
- * components, but for those that have an own worker: components that are slow to open or to read,
+ * components except those that have an own worker: components that are slow to open or to read,
  * that may end their thread, or that have failed for so long that their source is opened again.
  *
- * worker_step() decides on its next step; its thread calls that and sleeps between.
+ * worker_step() does the worker's next step; the worker's thread calls it, and sleeps in between.
  *
  * `mutex` protects all that follows it here, and the components that the worker reads. It is not
  * held in a call into a source: there the thread alone touches the component's reader, `raw` and
  * `slots`. So a source that hangs holds up only its worker, and a reading that comes back after
- * its run is thrown away. Where two are locked, the shared worker's comes first.
+ * its run is thrown away. To lock two workers, lock the shared worker's mutex first.
  */
 struct worker {
     struct session_common *common;
-    struct component *components; /* of an own worker: one */
+    struct component *components; /* an own worker has one */
     size_t count;
     struct worker *own; /* of a shared worker: the own worker of each component; else NULL */
     void *(*thread_main)(void *worker);
@@ -63,16 +63,16 @@ struct worker {
     unsigned run;                  /* counts the starts */
     struct worker_task task;       /* the call that was made, and is not accounted for yet */
     struct worker_task following;  /* the call to be made next, whatever is due */
-    struct apapi_reader *to_close; /* before that; NULL: none */
-    size_t next;                   /* of the components, in this round of readings */
+    struct apapi_reader *to_close; /* to be closed before that; NULL: none */
+    size_t next;                   /* index of the next component in this round of readings */
     uint64_t round_ns;             /* when the round began */
-    uint64_t cpu_start_ns;         /* of the thread, when the run began */
-    uint64_t cpu_ns;               /* in the latest run, of threads that have ended or are idle */
+    uint64_t cpu_start_ns;         /* CPU time of the thread when the run began */
+    uint64_t cpu_ns; /* CPU time in the latest run, of threads that have ended or are idle */
 };
 
 /**
  * Prepare a worker. The arguments must outlive it.
- * @param own  for the shared worker: one for each of the components, prepared; NULL: an own worker
+ * @param own  the shared worker's: a prepared worker for each component; NULL: for an own worker
  */
 void worker_init(struct worker *worker, struct session_common *common, struct component *components,
                  size_t count, struct worker *own);
@@ -80,10 +80,10 @@ void worker_init(struct worker *worker, struct session_common *common, struct co
 void worker_clear(struct worker *worker);
 
 /**
- * Do what is due: one call into a source, or account for the one before. Its thread calls it, and
- * in simulated time whoever plays the thread. The mutex is held; during a call into a source it is
- * not.
- * @return when to call it again, unless `changed` is signalled before [ns]; 0: at once. When
+ * Do one step: call a source, or account for the call before. The worker's thread calls this; in
+ * simulated time, the code that plays the thread does. The mutex is held, except during a call into
+ * a source.
+ * @return when to call this again, unless `changed` is signalled before [ns]; 0: at once. When
  *         `ended` is set: never; the caller unlocks and calls common_release().
  */
 uint64_t worker_step(struct worker *worker);
@@ -93,7 +93,7 @@ void worker_lost(void *worker);
 
 /* Orders. Called without the mutex. */
 
-/** Open the component, prepared by component_begin(). A failure is its reason. */
+/** Open the component, prepared by component_begin(). A failure is noted as its `reason`. */
 void worker_open(struct worker *worker);
 
 /**
@@ -109,8 +109,8 @@ void worker_await_open(struct worker *worker, uint64_t deadline_ns);
 void worker_await_first(struct worker *worker, uint64_t deadline_ns);
 
 /**
- * Have a component of a run read as soon as its source is free: a reading that begins after this.
- * With the mutex. @param count  it counts as usual ones do; else it is only passed on
+ * With the mutex: have a component read as soon as its source is free, by a reading that begins
+ * after this call. @param count  it counts as usual ones do; else on_reading() alone gets it
  */
 void worker_want(struct worker *worker, struct component *component, bool count);
 
@@ -118,9 +118,9 @@ void worker_want(struct worker *worker, struct component *component, bool count)
 void worker_ask_last(struct worker *worker);
 
 /**
- * Wait for them and end the run. A component without a last reading has that as its reason.
- * @param patience_ns  since the last readings were asked for, which was at `asked_ns`
- * @return when the latest of them was [ns]; 0: there was none in time.
+ * Wait for the last readings and end the run. If a component has none, its `reason` says so.
+ * @param patience_ns  time to wait, since the last readings were asked for at `asked_ns`
+ * @return when the latest of these readings was [ns]; 0: there was none in time.
  */
 uint64_t worker_await_last(struct worker *worker, uint64_t asked_ns, uint64_t patience_ns);
 
@@ -130,7 +130,7 @@ uint64_t worker_cpu_ns(struct worker *worker);
 /** Close the sources and end the thread. */
 void worker_dismiss(struct worker *worker);
 
-/** Wait for that; a thread that hangs is left to itself, and so is what it holds. */
+/** Wait until the thread ends; a thread that hangs is left to itself, with all that it holds. */
 void worker_await_end(struct worker *worker, uint64_t deadline_ns);
 
 #endif
