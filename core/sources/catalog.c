@@ -224,13 +224,13 @@ static void add_failure(struct failures *failures, const char *text, int code)
     }
 }
 
-/* The reader that was opened, and how many events that lists name it lacks. */
+/* The reader that was opened, and how many patterns of lists fit none of its events. */
 struct opened {
     struct apapi_reader *reader;
     size_t missing;
 };
 
-/* Events of rapl that are no energy are PAPI's. @return whether `way` may have what is missing. */
+/* @return whether `way` may have missing events: only PAPI has those of rapl that are no energy. */
 static bool may_have_more(const struct route *route, const struct apapi_way *way,
                           const struct opened *opened)
 {
@@ -364,7 +364,7 @@ static int no_papi_begin(struct source_overflow_counter *counter, struct apapi_e
     return -1;
 }
 
-/* Nothing can be open, to be read or closed. */
+/* No reader can be open, so none is read or closed. */
 const struct apapi_source apapi_source_papi = {
     .name = "papi", .probe = no_papi_probe, .list = no_papi_list, .open = no_papi_open};
 const struct source_overflow apapi_overflow_papi = {.begin = no_papi_begin};

@@ -41,7 +41,7 @@ struct estimate_reader {
     double ticks_per_s;
     uint64_t open_ns;
     uint64_t last_ticks; /* busy time of all cores, as reported by the kernel */
-    uint64_t busy_ticks; /* the same since open(), never decreasing */
+    uint64_t busy_ticks; /* busy time since open(), never decreasing */
 };
 
 /* @return 0 or the errno. */

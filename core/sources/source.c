@@ -34,7 +34,7 @@ static void make_setting_name(char name[SETTING_NAME_SIZE], const char *section,
     }
 }
 
-/* The setting of this name, or the first free slot; NULL: neither. */
+/* @return the setting of this name, or the first free slot; NULL: neither. */
 static struct setting *find_setting(const char *name)
 {
     for (size_t i = 0; i < COUNT_OF(settings); i++) {
@@ -215,8 +215,8 @@ static struct source_lock {
     bool taken;
 } locks[32];
 
-/* Sources of one name use one library. More names than places share the last one. @return NULL: an
- * earlier call has not returned */
+/* Lock a source by its name, as sources of one name use one library. Names beyond the table share
+ * its last lock. @return NULL: an earlier call has not returned */
 static struct source_lock *take_lock(const struct apapi_source *source)
 {
     const struct timespec until = thread_deadline(clock_monotonic_ns() + NS_PER_S);

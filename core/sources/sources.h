@@ -12,20 +12,20 @@
 /* --- what a source is ------------------------------------------------------------------------- */
 
 /**
- * A source; one constant of this type for each. open() and close() of all sources are called by one
- * thread at a time, and so is read() of one reader. Readers with `own_worker`, readers of slow
- * sources, and those that have failed for a while are opened, read and closed by threads of their
+ * A source is one constant of this type. One thread at a time calls open() and close() of a source,
+ * and one thread at a time calls read() of a reader. Readers with `own_worker`, readers of slow
+ * sources, and readers that have failed for a while are opened, read and closed by threads of their
  * own, at the same time as others. No function prints, exits or changes signal handlers.
  */
 struct apapi_source {
     const char *name; /* "sysfs", "papi": as in APAPI_SOURCES */
-    bool common;      /* raw values are the same for all processes, whenever they opened it */
+    bool common;      /* raw values are the same for all processes, whenever they open it */
 
-    /** Another process reads. NULL: this one does. Such a source has no way in components.def. */
+    /** Set if another process reads the meters; no source in components.def has this. NULL: not. */
     const struct source_relay {
         /**
-         * Let read() return a reading that was made up to so long before the call, but after the
-         * one before, until this is called again. At first: none.
+         * Let read() return a reading that is up to `age_ns` old, but newer than the one that it
+         * returned before, until this is called again. At first: 0.
          */
         void (*allow_age)(struct apapi_reader *reader, uint64_t age_ns);
 
@@ -36,7 +36,7 @@ struct apapi_source {
     bool slow; /* open() may take seconds: the component gets a thread of its own */
 
     /**
-     * Is the component known? Opens no device. NULL: the components are those of components.def.
+     * Check whether the component is known. Opens no device. NULL: components.def names them all.
      * @return 0; -1 with errno
      *         ENOENT  no such component
      *         ENOSYS  the source is not available here
@@ -49,7 +49,7 @@ struct apapi_source {
      */
     void (*want)(const char *component);
 
-    /** Call `visit` for each component that the source knows here. NULL as probe. */
+    /** Call `visit` for each component that the source knows here. NULL: as for probe(). */
     void (*list)(apapi_component_f visit, void *context);
 
     /**
@@ -86,26 +86,26 @@ struct apapi_source {
 
 #define SOURCE_OVERFLOW_MAX 64 /* counters of one thread */
 
-/** An event that is counted. */
+/** An event of the CPU that is counted in one thread. */
 struct source_overflow_counter {
     const char *event; /* as PAPI names it; borrowed while it counts */
     int threshold;     /* > 0 */
-    bool software;     /* looked at by a timer */
+    bool software;     /* a timer looks at the count */
     /**
-     * Called in a signal, in the thread that was interrupted: only what is allowed there.
-     * @param counters  those that have passed their thresholds, `count` of them
+     * Called by a signal handler in the interrupted thread: may only do what is allowed there.
+     * @param counters  the counters that have passed their thresholds, `count` of them
      * @param address   program counter
      * @param context   ucontext_t
      */
     void (*handler)(struct source_overflow_counter *const counters[], size_t count,
                     const void *address, const void *context);
-    struct overflow_set *set; /* the source's, as the next; NULL: it does not count */
+    struct overflow_set *set; /* for the source, as is `code`; NULL: it does not count */
     int code;
 };
 
 /**
- * Interrupts of the thread that calls, each time that an event of the CPU was counted so often. Any
- * thread may have counters; all of a thread have the same `software`.
+ * Interrupts of the calling thread, each time that an event of the CPU was counted `threshold`
+ * times. Any thread may have counters; all counters of a thread have the same `software`.
  */
 struct source_overflow {
     /**
@@ -116,19 +116,19 @@ struct source_overflow {
      */
     int (*begin)(struct source_overflow_counter *counter, struct apapi_error *err);
 
-    /** @return whether it counts the calling thread. */
+    /** @return whether the counter counts in the calling thread. */
     bool (*is_mine)(const struct source_overflow_counter *counter);
 
-    /** Count no longer. The thread's other counters begin again. Any thread. */
+    /** Stop counting. The thread's other counters begin again. Any thread. */
     void (*end)(struct source_overflow_counter *counter);
 };
 
 /*
- * All sources, one constant each: a new one is a file with its constant and a line in
+ * All sources, one constant each: a new source is a file with its constant and a line in
  * apapi/components.def.
  */
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wredundant-decls" /* some are for several components */
+#pragma GCC diagnostic ignored "-Wredundant-decls" /* some sources have several components */
 #define APAPI_WAY(source, name) extern const struct apapi_source apapi_source_##source;
 #define APAPI_COMPONENT(name, ways) ways
 #include "apapi/components.def"
@@ -137,33 +137,33 @@ struct source_overflow {
 #pragma GCC diagnostic pop
 extern const struct apapi_source apapi_source_node; /* relays what the node sampler reads */
 extern const struct source_overflow apapi_overflow_papi;
-extern const struct source_overflow *const apapi_route_overflow; /* of PAPI, or of no PAPI */
+extern const struct source_overflow *const apapi_route_overflow; /* PAPI's, or a stub */
 
 /* --- for sources (source.c) ------------------------------------------------------------------- */
 
 /**
- * A setting of a site or user for a source: the environment variable APAPI_<SECTION>_<KEY> in
- * capitals, or else the value given to apapi_source_set(), or NULL.
+ * @return a setting of a site or user for a source: the environment variable APAPI_<SECTION>_<KEY>
+ * in capitals, or else the value given to apapi_source_set(), or NULL
  * @param section, key  lower case, [a-z0-9_]: "ipmi", "host"
- * The text is valid until it is set again. For open() only, not while sampling.
+ * The text is valid until the setting changes. For open() only, not while sampling.
  */
 const char *source_setting(const char *section, const char *key);
 
 /*
  * Events that the users' and the site's lists name: "rapl:::THERMAL_SPEC:*". A pattern for all
- * events of a component, "rapl:::*", names none. One thread at a time adds.
+ * events of a component, "rapl:::*", names none. One thread at a time may add patterns.
  */
 
 /**
- * Note a pattern of a list, before its component is opened: events that are not a measurement, and
- * would cost each reading, exist only then. Those beyond 512 are passed over.
+ * Note a pattern of a list, before its component is opened. Events that measure nothing, and would
+ * make each reading cost more, exist only if a pattern names them. Beyond 512, none is noted.
  */
 void wanted_events_add(const char *pattern);
 
 /** @return whether a pattern names this event. */
 bool wanted_events_name(const char *event);
 
-/** @return how many patterns that name events of the component fit none of the reader's. */
+/** @return the number of patterns of the component that fit no event of the reader. */
 size_t wanted_events_missing(const char *component, const struct apapi_reader *reader);
 
 #define OPEN_FILES_MAX 4096
@@ -197,15 +197,15 @@ void open_files_close_new_on_exec(const struct open_files *before);
 struct apapi_reader *source_open(const struct apapi_source *source, const char *component,
                                  struct apapi_error *err);
 
-/** Close. If a thread is stuck in the source, it is left open. */
+/** Close a reader. If a thread is stuck in its source, the reader is left open. */
 void source_close(struct apapi_reader *reader);
 
 /** @return whether any source knows the component. */
 bool apapi_route_known(const char *component);
 
 /**
- * A component of PAPI that has no row of its own.
- * @return 0: PAPI knows it; -1 with errno ENOENT, ENOSYS (it cannot be asked), `err` says why.
+ * Check a component that has no row in components.def.
+ * @return 0: PAPI knows it; -1 with errno ENOENT, ENOSYS (PAPI cannot be asked), `err` says why.
  */
 int apapi_route_papi_check(const char *component, struct apapi_error *err);
 
@@ -218,7 +218,7 @@ struct component_names {
 };
 
 /**
- * Split "rapl:nvml", or take "all": what can be measured, but no estimate.
+ * Split "rapl:nvml", or take "all": all components of components.def, except the estimate.
  * @return 0; -1 with errno EINVAL
  */
 int component_names_parse(const char *list, struct component_names *names, struct apapi_error *err);
@@ -229,23 +229,23 @@ int component_names_check(const struct component_names *names, struct apapi_erro
 /** Fail for a name that no source knows. @return -1 with errno ENOENT; `err` has similar names. */
 int component_names_refuse(const char *name, struct apapi_error *err);
 
-/* Shorter intervals are not worth the way to the node sampler and back [ns]. */
+/* The node sampler is asked for no shorter interval: the way there and back takes time [ns]. */
 #define APAPI_ROUTE_RELAY_NS UINT64_C(100000000)
 
 /**
  * Open a component for a session: as apapi_catalog_open(), but the node sampler reads it if it can
- * and if nobody says by which source.
+ * and if `order` is NULL.
  * @param interval_ns  between two readings
  */
 struct apapi_reader *apapi_route_open(const char *component, const char *order,
                                       uint64_t interval_ns, struct apapi_error *err);
 
-/** @return name of the source by which a component is read in the end; static. */
+/** @return name of the source that reads the meters, here or in the node sampler; static. */
 const char *apapi_route_source(const char *component, const struct apapi_reader *reader);
 
 /**
- * Have components opened from now on be read by this node's sampler, if it has them.
- * @param live_dir  NULL: none is
+ * Have the node sampler read the components that are opened from now on, if it has them.
+ * @param live_dir  NULL: it reads none
  */
 void node_source_use(const char *live_dir, const char *node);
 

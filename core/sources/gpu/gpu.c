@@ -209,7 +209,7 @@ static int choose_word(const struct choice *choice, const char *word, struct apa
     return refuse_word(choice, word, err);
 }
 
-/* The next word of a list, trimmed, and cut if it is too long for any name. */
+/* Take the next word of a list, trimmed, and cut if it is too long for any name. */
 static void next_word(const char **rest, char word[WORD_SIZE])
 {
     const char *start = *rest + strspn(*rest, " ");
@@ -222,7 +222,7 @@ static void next_word(const char **rest, char word[WORD_SIZE])
     word[length] = '\0';
 }
 
-/* How many GPUs a list names by number; 0: it contains other words. */
+/* @return how many GPUs a list names by number; 0: it contains other words. */
 static size_t count_numbers(const char *list)
 {
     size_t count = 0;
@@ -288,11 +288,11 @@ struct gpu_reader {
     struct gpu_origin {
         const struct gpu_metric *metric;
         const struct gpu_device *device;
-    } * origins; /* of each event */
+    } * origins; /* metric and GPU of each event */
     bool started;
 };
 
-/* As far as it fits: "NVML 12.535, whole GPU". */
+/* Append a remark to the detail, as far as it fits: "NVML 12.535, whole GPU". */
 static void gpu_remark(struct apapi_reader *base, const char *remark)
 {
     size_t used = strlen(base->detail);
@@ -300,7 +300,7 @@ static void gpu_remark(struct apapi_reader *base, const char *remark)
     snprintf(base->detail + used, sizeof base->detail - used, ", %s", remark);
 }
 
-/* As PAPI names them: blanks in a GPU's name become underscores. */
+/* Name an event as PAPI does: blanks in a GPU's name become underscores. */
 static void name_event(const struct gpu_metric *metric, const struct gpu_device *device,
                        char name[APAPI_NAME_SIZE])
 {
@@ -375,7 +375,7 @@ static bool is_measured(const struct gpu_device *device)
     return device->chosen && device->error == 0;
 }
 
-/* Whether the GPU offers an energy counter or a power gauge. */
+/* @return whether the GPU offers an energy counter or a power gauge. */
 static bool has_meter(const struct gpu_driver *driver, const struct gpu_device *device,
                       enum apapi_kind kind)
 {

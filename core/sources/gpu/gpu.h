@@ -5,8 +5,8 @@
 #include "sources/sources.h"
 
 /*
- * GPUs, read by their vendor's library: it is loaded on demand and never unloaded, as it may have
- * threads. A driver is what differs between the libraries.
+ * GPUs, read by their vendor's library. A library is loaded on demand and never unloaded, as it may
+ * have threads. A driver is all that differs between the libraries.
  */
 
 #define GPU_DEVICES_MAX 64
@@ -18,25 +18,25 @@
 struct gpu_device {
     void *handle;
     unsigned index;           /* in the library's order, which is that of the PCI addresses */
-    int minor;                /* of its device file; -1: not known */
+    int minor;                /* number of its device file; -1: not known */
     char uuid[GPU_TEXT_SIZE]; /* "GPU-..."; "": not known */
     char name[GPU_TEXT_SIZE]; /* "NVIDIA A100-SXM4-40GB"; "": not known */
     int error;                /* errno if it exists but cannot be used */
     bool chosen;
     bool by_part;                /* chosen by the names of its parts */
-    unsigned slices, slices_all; /* of these parts, and of the GPU; 0: not known */
+    unsigned slices, slices_all; /* slices of these parts, and of the GPU; 0: not known */
     double most_w;               /* its highest power limit [W]; 0: not known */
 };
 
 /** Size of a part of a GPU (a MIG device). */
 struct gpu_part {
-    unsigned slices, slices_all; /* its own and those of the GPU; 0: not known */
+    unsigned slices, slices_all; /* slices of the part, and of the GPU; 0: not known */
 };
 
 /**
- * Find a part of a GPU by its name. `uuid` may be the beginning of one.
- * @param part  result; not changed if there is none
- * @return whether the GPU has it
+ * Find a part of a GPU by its UUID, or by the beginning of the UUID.
+ * @param part  result; not changed if there is no such part
+ * @return whether the GPU has the part
  */
 typedef bool (*gpu_find_part_f)(const struct gpu_device *device, const char *uuid,
                                 struct gpu_part *part);
@@ -53,7 +53,7 @@ struct gpu_metric {
     uint64_t update_ns;
 };
 
-/* A counter of energy, and values at the time of a reading. */
+/* Metrics: a counter of energy, and values at the time of a reading. */
 #define GPU_METRIC(name, text, unit, kind, ...)                                                    \
     {                                                                                              \
         name, text, unit, APAPI_KIND_##kind, APAPI_DOMAIN_GPU, __VA_ARGS__                         \
@@ -76,7 +76,7 @@ struct gpu_query {
     struct gpu_metric metrics[GPU_VALUES_MAX]; /* the last ones may have no name */
 };
 
-/** Define a query's function of one call, which sets `value`. Its result is a vendor's code. */
+/** Define gpu_query.get() with one call, which sets `value`; its result is a vendor's code. */
 #define GPU_GETTER(name, type, error_of, ...)                                                      \
     static int name(const struct gpu_device *device, uint64_t *values)                             \
     {                                                                                              \
@@ -93,7 +93,7 @@ struct gpu_status {
     int error; /* errno; 0 ends a list */
 };
 
-/** @return the errno of a code: 0 of 0, EIO of one that is not in the list. */
+/** @return the errno of a code: 0 for 0, EIO for a code that is not in the list. */
 int gpu_status_error(const struct gpu_status *list, int code);
 
 /** A vendor's library. */
@@ -104,15 +104,15 @@ struct gpu_driver {
     const struct library_symbol *symbols;
     const struct library_symbol
         *newer;      /* missing in older versions: their pointers are NULL then */
-    void *functions; /* filled with both */
+    void *functions; /* filled with the pointers of both */
     bool *loaded;
     const struct gpu_query *queries;
     size_t query_count;
 
-    /** Before the library is loaded: is there such a GPU? 0; -1 with errno ENODEV. NULL: ask it. */
+    /** Look for a GPU before loading the library. @return 0; -1 with errno ENODEV. NULL: do not. */
     int (*available)(struct apapi_error *err);
 
-    /** Once for each reader; `stop` undoes it, if there is one. 0; -1 with errno. */
+    /** Start, once for each reader; stop(), if any, undoes this. @return 0; -1 with errno. */
     int (*start)(struct apapi_error *err);
     void (*stop)(void);
 

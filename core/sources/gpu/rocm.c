@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * AMD GPUs through the two libraries of ROCm: librocm_smi64 up to version 6, of which the functions
- * used are the same in all versions; libamd_smi from version 6 on.
+ * AMD GPUs through the two libraries of ROCm: librocm_smi64 up to version 6 (the functions used are
+ * the same in all versions), and libamd_smi from version 6 on.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -37,7 +37,7 @@ static int rocm_available(struct apapi_error *err)
     return 0;
 }
 
-/* As PAPI does. A double holds 9 GJ to the microjoule: a hundred days of a GPU of 1 kW. */
+/* Convert as PAPI does. A double holds 9 GJ to the microjoule: a hundred days at 1 kW. */
 static uint64_t microjoules(uint64_t steps, float step_uj)
 {
     return (uint64_t)llrint((double)steps * (double)step_uj);
@@ -267,7 +267,7 @@ static const char *const amd_smi_files[] = {"libamd_smi.so.26", "libamd_smi.so.2
                                             "libamd_smi.so.24", "/opt/rocm/lib/libamd_smi.so",
                                             "libamd_smi.so",    NULL};
 
-/* First number of the version: up to 24 the year, then the release. */
+/* First number of the version: the year up to 24, a release number after that. */
 static uint32_t release;
 
 static const struct gpu_status amd_smi_statuses[] = {
@@ -298,7 +298,7 @@ static int amd_smi_get_energy(const struct gpu_device *device, uint64_t *values)
     return amd_smi_error_of(status);
 }
 
-/* "Not known" has 16 bits in older versions, 32 bits in newer ones. */
+/* "Not known" is all ones: 16 bits in older versions, 32 bits in newer ones. */
 static uint64_t watts(uint32_t word)
 {
     return word == UINT16_MAX || word == UINT32_MAX ? GPU_ABSENT : word;

@@ -16,7 +16,7 @@
 #define FORCED_DCMI "dcmi"
 #define DCMI_TRIES 3 /* some BMCs have no reading for the first request */
 #define DCMI_PAUSE_NS 200000000
-/* BMCs report periods of up to years. Up to this value it is the time between two readings. */
+/* BMCs report periods of up to years. A period up to this one is the time between two readings. */
 #define UPDATE_MAX_NS UINT64_C(10000000000)
 #define SEEN_LEAST_NS                                                                              \
     UINT64_C(10000000000000) /* the highest power of a shorter period says little */
@@ -27,9 +27,9 @@ struct ipmi_reader {
     struct ipmi_session session;
     struct ipmi_sensors sensors;
     bool dcmi;                  /* event 0 is the DCMI reading; the sensors' events follow */
-    uint64_t dcmi_period_ns;    /* of the BMC's statistics */
-    double dcmi_most_w;         /* the highest power in it */
-    struct apapi_event *events; /* of the reader */
+    uint64_t dcmi_period_ns;    /* period of the BMC's statistics */
+    double dcmi_most_w;         /* the highest power in that period */
+    struct apapi_event *events; /* events of the reader */
     struct apapi_reading *held; /* latest reading of each event */
     uint64_t due_ns;            /* time of the next request to the BMC */
 };

@@ -252,7 +252,7 @@ int dcmi_power_parse(const uint8_t *response, int size, struct dcmi_power *power
 
 #define RETRANSMISSIONS 4 /* within the timeout */
 
-/* A user's remedy for an error of FreeIPMI. */
+/* An error of FreeIPMI, its errno, and a text that helps the user. */
 static const struct failure {
     int error;
     int code;
@@ -297,7 +297,7 @@ static int refuse(const struct ipmi_session *session, struct apapi_error *err)
                       failure ? failure->text : session->library.ipmi_ctx_strerror(error));
 }
 
-/* The kernel's device, below the root of the tests if that is set. */
+/* Set the target to the kernel's device, below the root of the tests if that is set. */
 static int find_device(struct ipmi_session *session, struct apapi_error *err)
 {
     kernel_file_path(session->target, sizeof session->target, "/dev/ipmi0");
@@ -312,7 +312,7 @@ static int find_device(struct ipmi_session *session, struct apapi_error *err)
     return 0;
 }
 
-/* Only the kernel's driver: FreeIPMI's own ones probe I/O ports, which can hang the machine. */
+/* Use the kernel's driver only: FreeIPMI's drivers probe I/O ports, which can hang the machine. */
 static int connect_device(const struct ipmi_session *session, struct apapi_error *err)
 {
     if (session->library.ipmi_ctx_open_inband(session->bmc, IPMI_DEVICE_OPENIPMI, 1, 0, 0,
@@ -414,7 +414,7 @@ int ipmi_session_connect(struct ipmi_session *session, struct apapi_error *err)
     return session->bmc ? 0 : connect_bmc(session, err);
 }
 
-/* After a failed command: its errno. An unusable connection is closed. */
+/* @return the errno of a failed command. An unusable connection is closed. */
 static int command_failed(struct ipmi_session *session)
 {
     int error = session->library.ipmi_ctx_errnum(session->bmc);
@@ -436,7 +436,7 @@ static int command_failed(struct ipmi_session *session)
     return failure ? failure->code : EIO;
 }
 
-/* The BMC has answered, unless the error has closed the connection. */
+/* Note that the BMC has answered, unless the error has closed the connection. @return `error` */
 static int answered(struct ipmi_session *session, int error)
 {
     if (session->bmc) {
@@ -457,7 +457,7 @@ int ipmi_session_read_dcmi(struct ipmi_session *session, struct dcmi_power *powe
                     size < 0 ? command_failed(session) : dcmi_power_parse(response, size, power));
 }
 
-/* A sensor without a reading, though the BMC may well answer. */
+/* @return the errno of a sensor without a reading. The BMC may well have answered. */
 static int reading_error(struct ipmi_session *session)
 {
     switch (session->library.ipmi_sensor_read_ctx_errnum(session->sensors)) {

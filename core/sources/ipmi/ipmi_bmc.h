@@ -10,7 +10,7 @@
 #define IPMI_HOST_SIZE 256
 #define IPMI_USER_SIZE 17     /* 16 characters, by the IPMI specification */
 #define IPMI_PASSWORD_SIZE 21 /* 20 characters in IPMI 2.0 */
-#define IPMI_NAME_SIZE 33     /* of a sensor */
+#define IPMI_NAME_SIZE 33     /* the name of a sensor, with the NUL */
 
 /** Section [ipmi]: which BMC, and how to access it. */
 struct ipmi_settings {
@@ -30,7 +30,7 @@ struct ipmi_settings {
  */
 int ipmi_settings_read(struct ipmi_settings *settings, struct apapi_error *err);
 
-/** Read the first line of a file that only its owner, this user or root, can read. As above. */
+/** Read a file's first line. Only its owner, this user or root, may read it. @return as above. */
 int ipmi_password_read(const char *path, char password[IPMI_PASSWORD_SIZE],
                        struct apapi_error *err);
 
@@ -70,8 +70,8 @@ struct ipmi_library {
 /** The power of the whole machine. */
 struct dcmi_power {
     double power_w;     /* current power, > 0 */
-    double most_w;      /* the highest in that period */
-    uint64_t period_ns; /* of the BMC's statistics [ns]; 0: not reported */
+    double most_w;      /* the highest power in `period_ns` */
+    uint64_t period_ns; /* period of the BMC's statistics [ns]; 0: not reported */
     bool active; /* whether the BMC says that it measures; OpenBMC said no although it measured */
 };
 
@@ -128,8 +128,8 @@ int ipmi_session_connect(struct ipmi_session *session, struct apapi_error *err);
 void ipmi_session_disconnect(struct ipmi_session *session);
 
 /*
- * Readings. 0 or the errno. If the BMC no longer answers, the connection is closed. FreeIPMI
- * allocates memory for each command.
+ * Read one value. @return 0 or the errno. If the BMC no longer answers, the connection is closed.
+ * FreeIPMI allocates memory for each command.
  */
 int ipmi_session_read_dcmi(struct ipmi_session *session, struct dcmi_power *power);
 int ipmi_session_read_sensor(struct ipmi_session *session, const struct ipmi_sensor *sensor,
@@ -147,13 +147,13 @@ int ipmi_sensors_find(const struct ipmi_library *library, ipmi_ctx_t bmc,
 
 void ipmi_sensors_clear(struct ipmi_sensors *sensors);
 
-/** Whether it is, by its name, a sensor of the whole machine. */
+/** @return whether the sensor, by its name, measures the whole machine. */
 bool ipmi_sensor_is_whole(const struct ipmi_sensor *sensor);
 
 /**
  * Name the events of the sensors: SYSTEM_POWER at most once, the board's own power BOARD_POWER, the
- * board's first temperature SYSTEM_TEMP, others POWER:<name> and TEMP:<name>; no name twice. Those
- * others stay only if an event list names them: each costs a request.
+ * board's first temperature SYSTEM_TEMP, others POWER:<name> and TEMP:<name>; no name twice. These
+ * other sensors stay only if an event list names them: each costs a request.
  * @param wanted  name of the sensor of the whole system; "": one with a known name; NULL: none
  * @return 0; -1 with errno EINVAL: no sensor of power has the wanted name.
  */

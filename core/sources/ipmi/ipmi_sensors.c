@@ -132,7 +132,7 @@ static int add_record(ipmi_sdr_ctx_t sdr, uint8_t type, const void *record, unsi
 static int read_records(ipmi_ctx_t bmc, ipmi_sdr_ctx_t sdr, struct finding *finding)
 {
     const struct ipmi_library *library = finding->library;
-    /* FreeIPMI needs a file for the records. No one can plant one without a name. */
+    /* FreeIPMI needs a file for the records. A file without a name cannot be planted. */
     int file = memfd_create("apapi-sdr", MFD_CLOEXEC);
     char path[64];
     int result = -1;
@@ -246,7 +246,7 @@ static bool is_taken(const struct ipmi_sensors *sensors, const char *event)
     return false;
 }
 
-/* Letters with a meaning in event lists become '_'. */
+/* Name an event by its sensor. Letters with a meaning in event lists become '_'. */
 static void name_by_sensor(const struct ipmi_sensors *sensors, struct ipmi_sensor *sensor)
 {
     char event[APAPI_NAME_SIZE];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A source that reads no meter: the node sampler does, and tells it by its page (readings_page.h).
- * It gives up at once if the node sampler has ended, and after WAIT_NS if it does not answer; all
- * readings after that fail, and the session goes on with the hardware.
+ * A source that reads no meter: the node sampler does, and writes its page (readings_page.h).
+ * A reader gives up at once if the node sampler has ended, and after the longest wait below if it
+ * does not answer. Then all its readings fail, and the session reads the hardware itself.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,16 +21,16 @@
 #include "sources/node/readings_page.h"
 #include "sources/sources.h"
 
-#define FOLLOWS ", node sampler" /* what is read, by whom */
-#define SEEN_LEAST 10000 /* readings: the device is above all of them for 3 / 10000 of the time */
+#define FOLLOWS ", node sampler" /* after the description of the source: its reader */
+#define SEEN_LEAST 10000         /* readings; at most 3 / 10000 of the time has a higher power */
 
-/* Longest time for which a reading waits [ns]: where it holds up others, and where it does not. */
+/* Longest wait for a reading [ns]: in the shared worker, which it holds up, and in an own one. */
 _Atomic uint64_t node_source_wait_ns = 200000000;
 #define SLOW_WAIT_NS UINT64_C(2000000000)
 
 static struct {
     char live_dir[PATH_MAX], node[NAME_MAX + 1];
-    atomic_bool gone; /* it has ended, or does not answer: no other reader waits for it */
+    atomic_bool gone; /* the node sampler has ended, or does not answer: no reader waits for it */
 } place;
 
 struct node_reader {
@@ -38,12 +38,12 @@ struct node_reader {
     char name[APAPI_COMPONENT_SIZE], origin[32];
     const struct readings_page *page;
     const struct readings_component *component;
-    uint64_t life;  /* the page's, when it was opened */
-    uint32_t first; /* of the component's events */
+    uint64_t life;  /* of the page, when the reader was opened */
+    uint32_t first; /* index of the component's first event */
     uint64_t age_ns, times_ns[2];
     struct apapi_event *events;
     int ask;
-    int error; /* it has given up */
+    int error; /* errno with which the reader has given up; 0: it has not */
 };
 
 void node_source_use(const char *live_dir, const char *node)
@@ -122,7 +122,7 @@ static bool node_source_find(struct node_reader *reader)
     return false;
 }
 
-/* @return whether the reading was not being written meanwhile. */
+/* Copy the latest reading. @return false: it was being written meanwhile. */
 static bool node_source_copy(struct node_reader *reader, uint32_t sequence,
                              struct apapi_reading *readings)
 {
@@ -166,7 +166,7 @@ static int node_source_await(struct node_reader *reader, uint64_t since_ns, uint
 
 /* --- the reader --- */
 
-/* A reading that is young enough is there without asking. */
+/* Get a reading: from the page if that is young enough, or else ask the node sampler for one. */
 static int node_source_ask(struct node_reader *reader, struct apapi_reading *readings)
 {
     uint64_t now_ns = clock_monotonic_ns(), last_ns = reader->times_ns[1];
@@ -214,7 +214,7 @@ static int node_source_describe_reader(struct node_reader *reader)
     return reader->events ? node_source_copy_events(reader) : -1;
 }
 
-/* One that does not answer now is not waited for later. */
+/* Read once: a node sampler that does not answer now is not waited for later. */
 static int node_source_try(struct node_reader *reader)
 {
     struct apapi_reading *readings = calloc(reader->base.count, sizeof *readings);

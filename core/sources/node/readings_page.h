@@ -5,26 +5,26 @@
 #include "apapi/source.h"
 
 /*
- * <live_dir>/<node>/readings: what the meters of a node showed when the node sampler read them
- * last. Of root, readable by root alone. The node sampler writes it (node/readings.c); the samplers
- * of the steps read it (node_source.c), so that one process alone reads the hardware. They ask for
- * a reading (channel/ask.h) and wait until there is one that began after that. Times are
+ * <live_dir>/<node>/readings: the node sampler's latest readings of a node's meters. The file
+ * belongs to root, and root alone can read it. The node sampler writes it (node/readings.c); the
+ * samplers of the steps read it (node_source.c), so that one process alone reads the hardware. They
+ * ask for a reading (channel/ask.h) and wait for one that began after they asked. Times are
  * CLOCK_MONOTONIC [ns].
  *
- * It has components whose raw values are the same whoever reads them, and those of GPUs not: each
- * step sees its own.
+ * The page has only components whose raw values are the same for all processes, and no GPUs, as
+ * each step sees its own GPUs.
  */
 
 #define READINGS_PAGE "readings" /* the name of the file */
 #define READINGS_MAGIC "APAPIRDG"
 #define READINGS_VERSION 3
-#define READINGS_COMPONENTS 16 /* at most; others are not in it */
+#define READINGS_COMPONENTS 16 /* at most; further ones are not on the page */
 #define READINGS_EVENTS 512    /* of all components */
 
 struct readings_event {
     struct apapi_event event; /* as its source describes it */
     float seen_w;             /* the highest power read since the page began */
-    uint64_t seen;            /* of how many readings; few of them say little */
+    uint64_t seen;            /* number of these readings; a few say little */
 };
 
 /** One value, see struct apapi_reading. */
@@ -37,12 +37,12 @@ _Static_assert(sizeof(struct readings_value) == 2 * sizeof(uint64_t), "values ar
 /** A component. `sequence` is odd while its times and values are being written. */
 struct readings_component {
     char name[APAPI_COMPONENT_SIZE];
-    char source[32];       /* by which it is read */
-    char detail[64];       /* what is read, for people */
-    uint32_t first, count; /* of its events */
-    uint32_t slow;         /* it has a worker of its own */
+    char source[32];       /* the source that reads it */
+    char detail[64];       /* description of the source, for people */
+    uint32_t first, count; /* first index and number of its events */
+    uint32_t slow;         /* a worker of its own reads it */
     uint32_t gone;         /* it is not read any more */
-    uint32_t sequence;     /* whoever waits for a reading waits for this to change */
+    uint32_t sequence;     /* steps that wait for a reading wait for a change of this */
     uint32_t spare;
     uint64_t begin_ns, end_ns; /* of the latest reading; 0: none yet */
 };
@@ -50,7 +50,7 @@ struct readings_component {
 struct readings_page {
     char magic[8];
     uint32_t version, size;
-    uint64_t life;            /* another one for each node sampler; 0: there is none */
+    uint64_t life;            /* another number for each node sampler; 0: none runs */
     uint64_t component_count; /* written after the component */
     struct readings_component components[READINGS_COMPONENTS];
     struct readings_event events[READINGS_EVENTS];

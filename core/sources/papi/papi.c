@@ -62,8 +62,8 @@ static void papi_add_event(struct papi_reader *reader, const char *name,
 }
 
 /*
- * For component rapl through perf: only its energies, not all counters of the uncore. The kernel's
- * package counters belong to one CPU of each package.
+ * Add an event that was found. Component rapl through perf has only energies, not all counters of
+ * the uncore; the kernel's package counters belong to one CPU of each package.
  */
 static void add_found(struct papi_reader *reader, const char *name, const PAPI_event_info_t *info)
 {
@@ -136,7 +136,7 @@ static int papi_begin(struct papi_reader *reader, int component, struct apapi_er
     return code == PAPI_OK ? 0 : failed_call(reader, "PAPI_start", code, err);
 }
 
-/* Does not call PAPI. */
+/* Free a reader. Does not call PAPI. */
 static void free_reader(struct papi_reader *reader)
 {
     papi_msrs_close(&reader->msrs);
@@ -217,7 +217,7 @@ static int papi_open_component(void *context)
     return 0;
 }
 
-/* PAPI's call did not finish, and cannot be undone. */
+/* Give up an opening in which PAPI's call did not finish, and cannot be undone. */
 static void abandon(const struct opening *opening)
 {
     if (opening->reader) {

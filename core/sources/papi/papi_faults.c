@@ -226,7 +226,7 @@ static int read_msr(int fd, off_t number)
     return got == sizeof value ? 0 : got < 0 ? errno : EIO;
 }
 
-/* In the order of PAPI. */
+/* Open the registers of a CPU: msr_safe first, as PAPI does. */
 static int open_cpu(int cpu)
 {
     char path[64];
@@ -254,7 +254,7 @@ void papi_msrs_open(struct papi_msrs *msrs)
     msrs->amd = !intel;
 }
 
-/* Would PAPI call exit() when it starts? Access may be denied: that is harmless. */
+/* Check that PAPI will not call exit() when it starts. Denied access is harmless. */
 static int check_registers(struct apapi_error *err)
 {
     int fd = open_cpu(0), error;

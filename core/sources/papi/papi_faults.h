@@ -8,31 +8,30 @@
 
 #include "apapi/source.h"
 
-/* Gaps, errors and dangers of PAPI's components. No PAPI function is called here.
- */
+/* Gaps, errors and dangers of PAPI's components. No PAPI function is called here. */
 
 /**
- * The kind of PAPI's event: by the unit that PAPI gives, or where that is known to be missing or
- * wrong, by a rule of our own. An unknown unit stays as it is, and its event is a count. Events of
- * component rapl that are no energy, and their raw counts, are each a register more to read: only
- * lists bring them in, see wanted_events_name().
- * @return false: the event is known to be of no use here, or no list names it.
+ * Describe an event by the unit that PAPI gives or, where that unit is known to be missing or
+ * wrong, by a rule of APAPI. An event with an unknown unit keeps it, and is a count. Each event of
+ * component rapl that is no energy in joules costs the reading of one more register: it is used
+ * only if a list names it, see wanted_events_name().
+ * @return false: its name is too long, or it is used only if a list names it, and none does.
  */
 bool papi_event_describe(const PAPI_event_info_t *info, const char *name,
                          struct apapi_event *event);
 
-/** @return whether the event is one that only lists bring in. */
+/** @return whether the event is used only if a list names it. */
 bool papi_event_is_named_only(const char *name);
 
 /**
- * Check for what a component of PAPI needs, before PAPI itself does harm by looking.
+ * Check what a component of PAPI needs, before PAPI looks for it: PAPI may do harm by looking.
  * @return 0; -1 with errno ENODEV, EIO. `err` may be NULL.
  */
 int papi_check_needs(const char *component, struct apapi_error *err);
 
 /*
  * PAPI's rapl component offers events of registers that the processor may not have. One unreadable
- * register fails the reading of all. So each is tried before it is added.
+ * register fails the reading of all. So each register is tried before its event is added.
  */
 
 #define PAPI_MSR_PACKAGES_MAX 64
@@ -51,7 +50,7 @@ void papi_msrs_init(struct papi_msrs *msrs);
 /** Open the registers that PAPI will read. */
 void papi_msrs_open(struct papi_msrs *msrs);
 
-/** Whether the register of an event of component rapl can be read; true for unknown events. */
+/** @return whether the register of an event of rapl can be read; true for unknown events. */
 bool papi_msrs_can_read(const struct papi_msrs *msrs, const char *event);
 
 void papi_msrs_close(struct papi_msrs *msrs);

@@ -25,7 +25,7 @@
 #define WANTED_MAX 32
 #define UNFINISHED_MAX 32
 
-/* A host program may have its own PAPI: ours must not resolve to it. Sanitizers cannot do that. */
+/* A host program may have its own PAPI, which ours must not use. Sanitizers lack RTLD_DEEPBIND. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define LOAD_FLAGS (RTLD_NOW | RTLD_LOCAL)
 #else
@@ -39,7 +39,7 @@ static bool started;
 static bool unusable; /* PAPI called exit() while it was started or shut down */
 static char wanted[WANTED_MAX][PAPI_MAX_STR_LEN];
 static size_t wanted_count;
-static bool outdated; /* more components are wanted than at the start, or it is in disorder */
+static bool outdated; /* PAPI lacks a wanted component, or its last use ended in disorder */
 static int unfinished[UNFINISHED_MAX]; /* event sets that could not be destroyed */
 static size_t unfinished_count;
 
@@ -132,7 +132,7 @@ __attribute__((format(printf, 2, 3))) static int caught_fprintf(FILE *stream, co
     return result;
 }
 
-/* The names of the two if the compiler checks buffers. */
+/* fprintf() and vfprintf() have these names if the compiler checks buffers. */
 __attribute__((format(printf, 3, 0))) static int
 caught_vfprintf_chk(FILE *stream, int flag, const char *format, va_list values)
 {
@@ -195,7 +195,7 @@ static const struct replacement {
 
 /* --- slots of other libraries' functions ------------------------------------------------------ */
 
-/* libpapi in the loader's data. */
+/* libpapi, as the loader's data describe it. */
 struct image {
     const struct link_map *map;
     const ElfW(Sym) * symbols;
@@ -387,7 +387,7 @@ static void disable_unwanted(void)
     }
 }
 
-/* Stopping reads once more. If that would end the process, the event set is left as it is. */
+/* Destroy an event set. Stopping reads it once more; if that would end the process, it stays. */
 static int give_back(void *context)
 {
     int set = *(const int *)context;
@@ -418,13 +418,13 @@ static int initialize(struct apapi_error *err)
         return apapi_fail(err, ENOSYS, "%s cannot be started again in this process",
                           papi_library_version());
     }
-    if (unfinished_count > 0) { /* a shutdown stops it once more */
+    if (unfinished_count > 0) { /* a shutdown would stop it once more */
         return apapi_fail(err, EIO, "%s cannot stop its latest measurement",
                           papi_library_version());
     }
     unusable = true; /* until all of this has returned */
     if (started) {
-        struct sigaction profiling; /* PAPI sets it to be ignored */
+        struct sigaction profiling; /* PAPI sets SIGPROF to be ignored */
 
         sigaction(SIGPROF, NULL, &profiling);
         library.shutdown();
@@ -465,7 +465,7 @@ int papi_library_enter(const char *component, struct apapi_error *err)
     }
     library.register_thread(); /* needed once, and again in a child of fork() */
     info = library.get_component_info(index);
-    if (info->disabled == PAPI_EDELAY_INIT) { /* it looks for its hardware when it is asked */
+    if (info->disabled == PAPI_EDELAY_INIT) { /* it looks for its hardware when asked */
         library.enum_cmp_event(&code, PAPI_ENUM_FIRST, index);
         info = library.get_component_info(index);
     }
@@ -515,7 +515,7 @@ static int (*asked)(void *context);
 static void *asked_with;
 static int result, result_errno;
 
-/* Holds the lock except during calls. */
+/* Run PAPI's thread. Hold the lock except during calls. */
 static _Noreturn void *serve(void *unused)
 {
     (void)unused;
@@ -533,7 +533,7 @@ static _Noreturn void *serve(void *unused)
     }
 }
 
-/* A child of fork() only has the thread that called it. */
+/* A child of fork() has only the thread that called fork(). */
 static void forget_parent(void)
 {
     const pthread_mutex_t unlocked = PTHREAD_MUTEX_INITIALIZER;

@@ -45,11 +45,11 @@ struct papi_library {
 
 /**
  * @return the library, not yet initialized; NULL with errno ENOSYS and the reason. Its calls of
- * exit() and stdio are redirected, those of the libraries that it has loaded are not.
+ * exit() and stdio are redirected, calls by libraries that it has loaded are not.
  */
 const struct papi_library *papi_library_load(struct apapi_error *err);
 
-/** Once it is loaded: @return the index of the component with this name or short name; -1: none. */
+/** @return the index of the component with this (short) name; -1: none. PAPI must be loaded. */
 int papi_library_find(const char *component);
 
 /** Note that a component is wanted. Components never wanted are disabled. */
@@ -70,7 +70,7 @@ int papi_library_enter(const char *component, struct apapi_error *err);
  */
 void papi_library_leave(int set);
 
-/** The same if PAPI has not returned from a call: nothing can be destroyed. Any thread. */
+/** Leave PAPI if it has not returned from a call: nothing can be destroyed. Any thread. */
 void papi_library_abandon(void);
 
 /** @return "PAPI 7.0.0". Static storage. */
@@ -95,9 +95,9 @@ int papi_exit_guard(int (*call)(void *context), void *context);
 int papi_exit_status(void);
 
 /*
- * PAPI keeps data of each thread that calls it. It frees that of all threads when it is shut down,
- * and crashes in threads that it does not know or has forgotten. So one thread, which it knows,
- * opens and closes everything. It sleeps in between and lives as long as the process. Any thread
+ * PAPI keeps data of each thread that calls it. A shutdown frees the data of all threads, and PAPI
+ * crashes in threads that it does not know or has forgotten. So one thread, which PAPI knows, opens
+ * and closes everything. This thread sleeps in between and lives as long as the process. Any thread
  * may read.
  */
 

@@ -9,7 +9,7 @@
 #include "sources/papi/papi_library.h"
 #include "sources/sources.h"
 
-#define CPU_COMPONENT "perf_event" /* of an event that names none */
+#define CPU_COMPONENT "perf_event" /* the component of an event that names none */
 
 /** The events of one thread. Its counters lie in the order in which PAPI has them. */
 struct overflow_set {
@@ -22,7 +22,7 @@ struct overflow_set {
 
 static pthread_mutex_t sets_lock = PTHREAD_MUTEX_INITIALIZER; /* protects the list of sets */
 static struct overflow_set *sets;
-static _Thread_local struct overflow_set *mine; /* for the signal */
+static _Thread_local struct overflow_set *mine; /* this thread's set; the signal uses it */
 static const struct papi_library *papi;
 
 /* --- the signal ------------------------------------------------------------------------------- */
@@ -111,7 +111,7 @@ static int build_set(void *context)
     return code;
 }
 
-/* No program inherits what PAPI opens. */
+/* Build the event set again. Programs that are started later do not inherit what PAPI opens. */
 static int rebuild_set(struct overflow_set *of)
 {
     struct open_files before;
@@ -165,7 +165,7 @@ static int overflow_load(const char *event, struct apapi_error *err)
 
 /* --- counters --------------------------------------------------------------------------------- */
 
-/* With the lock. */
+/* With the lock. @return this thread's set; NULL: no memory. */
 static struct overflow_set *own_set(bool software)
 {
     if (!mine) {

@@ -59,7 +59,7 @@ static const struct naming *find_naming(const char *zone_name)
     return NULL;
 }
 
-/* Whether it is a folder intel-rapl:P or intel-rapl:P:C. */
+/* @return whether the entry is a folder intel-rapl:P or intel-rapl:P:C. */
 static bool is_zone(int dir, const char *entry, struct sysfs_item *zone)
 {
     const char *text = entry + strlen(ZONE_PREFIX);
@@ -194,8 +194,8 @@ static int refuse_path(const char *path, int error, struct apapi_error *err)
 }
 
 /*
- * An item that cannot be used; errno 0: it is none. Missing permission is told if there is no
- * meter.
+ * Note an entry that cannot be used; errno 0: it is no item. Missing permission is reported if
+ * there is no meter.
  * @return -1: nothing more can be opened, and what has been found may be a part of the meters only
  */
 static int note_failure(struct search *search, const char *item)
@@ -210,7 +210,7 @@ static int note_failure(struct search *search, const char *item)
     return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -1 : 0;
 }
 
-/* The reader owns the meter's descriptor then. */
+/* Add an event. On success, the reader owns the meter's descriptor. */
 static int add_event(struct sysfs_reader *reader, const struct apapi_event *event,
                      const struct sysfs_meter *meter)
 {
@@ -344,7 +344,7 @@ static int compare_matches(const void *left, const void *right)
     return (a->number > b->number) - (a->number < b->number);
 }
 
-/* Find the row of the file. */
+/* Find the row of a file. @return whether there is one. */
 static bool find_row(const struct sysfs_family *family, const char *file, struct sysfs_match *match)
 {
     for (const struct sysfs_row *row = family->rows; row->file; row++) {
@@ -368,7 +368,7 @@ static int add_item(struct search *search, const struct sysfs_item *item,
     int result = 0;
 
     if (!dir) {
-        result = note_failure(search, item->folder); /* or it has just disappeared */
+        result = note_failure(search, item->folder); /* or the item has just disappeared */
         if (fd >= 0) {
             close(fd);
         }
@@ -434,8 +434,8 @@ static int add_items(struct search *search)
 /* --- a reader --------------------------------------------------------------------------------- */
 
 /*
- * Several meters of one device: the best one feeds the domain, the others are shown. They are read
- * often enough for it. Events without a domain have no maximum power.
+ * If a device has several meters for a domain, the best one feeds it, and is read often enough for
+ * the others, which are only shown. Events without a domain have no maximum power.
  */
 static void settle_ranks(struct sysfs_reader *reader)
 {

@@ -16,7 +16,7 @@
 /** The meaning of the number in a file. */
 struct sysfs_quantity {
     const char *suffix; /* unit after the number in the file, a time may follow; NULL: none */
-    const char *unit;   /* of the number x scale */
+    const char *unit;   /* unit of the number x scale */
     double scale;
     enum apapi_kind kind;
     bool accumulates;
@@ -29,13 +29,13 @@ struct sysfs_row {
     const char *text; /* description: "energy of accelerator #" */
     const struct sysfs_quantity *quantity;
     enum apapi_domain domain;
-    int rank; /* of a group's events for one domain, the one with the least rank feeds it */
+    int rank;            /* of the events of a group for one domain, that of least rank feeds it */
     bool zero_is_absent; /* the file exists without the device, and contains 0 */
 };
 
-/** Contains the events of a family. */
+/** A folder that contains events of a family. */
 struct sysfs_item {
-    char folder[64];  /* below the family's: "intel-rapl:0:1" */
+    char folder[64];  /* below the family's folder: "intel-rapl:0:1" */
     char name[64];    /* the kernel's name: "package-0", "amd_energy" */
     char label[64];   /* prefix of its events: "amd_energy.1"; "": none */
     char device[128]; /* the device that it belongs to: "package-0", its folder in /sys/devices */
@@ -54,8 +54,8 @@ struct sysfs_match {
     const struct sysfs_family *family;
     const struct sysfs_item *item;
     const struct sysfs_row *row;
-    int dir;         /* of the item */
-    unsigned number; /* instead of '#' */
+    int dir;         /* folder of the item */
+    unsigned number; /* number in the place of '#' */
     char file[64];
 };
 
@@ -63,7 +63,7 @@ struct sysfs_match {
 struct sysfs_meter {
     int fd;             /* -1: it could not be opened */
     int error;          /* errno of opening it */
-    const char *suffix; /* of the quantity */
+    const char *suffix; /* see struct sysfs_quantity */
     unsigned group;
     int rank;
     char text[192]; /* for people */
@@ -83,10 +83,10 @@ struct sysfs_family {
     const char *component;
     const char *folder;           /* "/sys/class/powercap" */
     const char *detail;           /* as apapi_reader.detail */
-    const char *nothing;          /* what is missing if nothing is found: "energy zone" */
+    const char *nothing;          /* the missing thing, if nothing is found: "energy zone" */
     const struct sysfs_row *rows; /* terminated by a row without a file */
 
-    /** Whether an entry of folder `dir` is an item; fills it in. NULL: the folder is the item. */
+    /** @return whether `entry` in `dir` is an item, which is set. NULL: the folder is the item. */
     bool (*is_item)(int dir, const char *entry, struct sysfs_item *item);
 
     /** Sort, group and label all items. NULL: there is only one. */
@@ -99,7 +99,7 @@ struct sysfs_family {
     int (*complete)(const struct sysfs_match *match, struct apapi_event *event,
                     struct sysfs_meter *meter);
 
-    /** Prepare `read` after all events were found. 0; -1 with errno. NULL: nothing to prepare. */
+    /** Prepare read() after all events were found. @return 0; -1 with errno. NULL: not needed. */
     int (*begin)(struct sysfs_reader *reader, int dir, struct apapi_error *err);
 
     /** As apapi_source.read. NULL: files are independent of each other. */
@@ -109,7 +109,7 @@ struct sysfs_family {
     void (*end)(struct sysfs_reader *reader);
 };
 
-/* Families beside those of sysfs.c: a new one is a file with its constant, and its place there. */
+/* Families not in sysfs.c. A new one is a file with its constant, and a place in sysfs_open(). */
 extern const struct sysfs_family sysfs_hwmon, sysfs_intel_gpu, sysfs_cray_pm;
 
 /** Read every file once. */

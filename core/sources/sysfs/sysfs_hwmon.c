@@ -32,7 +32,7 @@ static const struct sysfs_row hwmon_rows[] = {
     {0},
 };
 
-/* When read, the drivers add up a 32-bit register in units of 2^-14 J. */
+/* The drivers add up a 32-bit register in units of 2^-14 J, but only when they are read. */
 #define INTEL_GPU_WRAP_J 262144
 
 /*
@@ -41,9 +41,9 @@ static const struct sysfs_row hwmon_rows[] = {
  */
 static const struct chip {
     const char *name;
-    const char *label; /* of the event; "": not known */
+    const char *label; /* label of the event; "": not known */
     enum apapi_domain domain;
-    int rank; /* of the events of one device */
+    int rank; /* rank among the events of one device */
     double guard_j;
     uint64_t update_ns;
     bool no_average;
@@ -100,7 +100,7 @@ static void sysfs_hwmon_find_device(int dir, const char *entry, struct sysfs_ite
     snprintf(chip->device, sizeof chip->device, "%.100s", slash ? slash + 1 : target);
 }
 
-/* Older drivers have their files in the device's folder. */
+/* @return whether the entry is a chip. Older drivers have their files in the device's folder. */
 static bool is_chip(int dir, const char *entry, struct sysfs_item *chip)
 {
     unsigned number;
@@ -169,7 +169,7 @@ static void label_chips(struct sysfs_items *found)
     }
 }
 
-/* @return whether the chip's device is a graphics card; its number. */
+/* @return whether the chip's device is a graphics card. @param card  result: its number */
 static bool find_card(int dir, const struct sysfs_item *chip, unsigned *card)
 {
     char path[sizeof chip->folder + sizeof "/device/drm"];
@@ -190,7 +190,7 @@ static bool find_card(int dir, const struct sysfs_item *chip, unsigned *card)
     return found;
 }
 
-/* "card0", "card0.gt1" for one of its tiles; without a card's number, the device. */
+/* Label the chip of a GPU "card0", a tile's "card0.gt1"; without a card's number, by the device. */
 static bool is_gpu(int dir, const char *entry, struct sysfs_item *chip)
 {
     unsigned card, tile;
@@ -216,7 +216,7 @@ static bool is_gpu(int dir, const char *entry, struct sysfs_item *chip)
     return true;
 }
 
-/* In milliseconds, if the driver reports it. */
+/* @return the update period that the driver reports [ns]; 0: it reports none. */
 static uint64_t read_update_ns(const struct sysfs_match *match)
 {
     char file[80];
@@ -230,7 +230,7 @@ static uint64_t read_update_ns(const struct sysfs_match *match)
     return ms < UINT64_MAX / NS_PER_MS ? ms * NS_PER_MS : 0;
 }
 
-/* @return the highest of what the driver says that the device may draw [W]; 0: not known */
+/* @return the highest power that the device may draw, as the driver says [W]; 0: not known */
 static float read_most_w(const struct sysfs_match *match)
 {
     static const char *const names[] = {"rated_max", "cap_max", "max", "crit"};
