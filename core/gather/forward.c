@@ -53,7 +53,7 @@ static int forward_deliver(int fd, const struct forward *forward, const struct d
                 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length))) {
         return -1;
     }
-    /* records are for root and the own user: no one else may listen under that name */
+    /* only root and this user may read the records: refuse a listener of another user */
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) ||
         (peer.uid != 0 && peer.uid != getuid())) {
         return -1;

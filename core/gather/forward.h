@@ -9,13 +9,13 @@
 #define FORWARD_BATCH 65536 /* bytes sent over one connection, unless a single line is longer */
 
 /**
- * Forwards the records of a step to the process that makes the job's table. They are for display
- * only. What cannot be sent at once is dropped silently.
+ * Forwards the records of a step to the process that makes the job's table. The records are for
+ * display only. A record that cannot be sent at once is dropped silently.
  */
 struct forward {
-    char name[32]; /* of an abstract socket of this machine; "": no one collects */
+    char name[32]; /* of the abstract socket to connect to; "": nothing is forwarded */
     char token[APAPI_TOKEN_LENGTH + 1];
-    char step[64]; /* that is running; "": none */
+    char step[64]; /* the running step; "": none */
     size_t length;
     char bytes[FORWARD_BATCH];
 };
@@ -38,7 +38,7 @@ void forward_end(struct forward *forward);
 /** Forward one line. */
 void forward_record(struct forward *forward, const char *line, size_t size);
 
-/** Forward the totals of the step's nodes, see channel.h; or drop them. */
+/** Forward the totals of the step's nodes (see channel.h); drop them if they cannot be sent. */
 void forward_totals(const struct forward *forward, const char *lines, size_t size);
 
 /** Send what is still buffered. */

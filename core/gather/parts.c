@@ -13,11 +13,11 @@
 #include "channel/deadline.h"
 
 #define STEP_NAME_SIZE (JOB_ID_SIZE + 48)
-#define PARTS_BYTES (16 << 20) /* that senders may have in memory: it is not the job's */
+#define PARTS_BYTES (16 << 20) /* most memory of all senders; it is not the job's memory */
 #define PLUGIN_PATIENCE_NS (10000 * DEADLINE_MS)
-#define PARTS_SLICE_NS (10 * DEADLINE_MS) /* the order to stop waits for no more */
+#define PARTS_SLICE_NS (10 * DEADLINE_MS) /* longest delay of the order to stop */
 
-/* Each component of a heterogeneous job has its own job ID. The job has the ID of the first one. */
+/* Each component of a heterogeneous job has its own ID. The job has the first component's ID. */
 static bool is_of_job(struct parts *parts, const struct apapi_identity *id)
 {
     if (parts->id == APAPI_UNKNOWN) {
@@ -44,7 +44,7 @@ static void parts_add_to_job(struct parts *parts, struct apapi_record *record)
     }
 }
 
-/* The user may send any number of lines: the work for them is limited. */
+/* The user may send any number of lines, so only the first PARTS_MAX lines are decoded. */
 static void parts_take_line(struct parts *parts, const char *line, size_t size)
 {
     struct apapi_record record;
@@ -99,7 +99,7 @@ static void note_ended(struct parts *parts, const char *step)
     }
 }
 
-/* `lines` NULL: it has ended. */
+/* @param lines  NULL: the step has ended */
 static void parts_tell_totals(const struct parts *parts, const char *step, const char *lines)
 {
     if (parts->totals && find_running(parts, step) < parts->running_count) {
@@ -153,7 +153,7 @@ void parts_wait(struct parts *parts, uint64_t deadline_ns)
     struct pollfd watched = {.fd = parts->receiver.poll, .events = POLLIN};
     int left_ms;
 
-    parts->receiver.slice_ns = 0; /* the order has come */
+    parts->receiver.slice_ns = 0; /* the order to stop has come: work without a limit of time */
     receiver_work(&parts->receiver);
     /* open connections may still bring records of a step */
     while ((parts->running_count > 0 || parts->receiver.free_count < RECEIVER_SENDERS) &&
@@ -176,7 +176,7 @@ static int parts_count_missing(void *context, const char *node)
     return 0;
 }
 
-/* The table of one step is enough, unless the batch step lacks nodes or steps still run. */
+/* A single step's own table is enough, unless the batch step lacks nodes or steps still run. */
 static bool is_worth_showing(const struct parts *parts, size_t nodes, const char *nodelist)
 {
     struct missing missing = {.job = parts->job};
@@ -193,7 +193,7 @@ static bool is_worth_showing(const struct parts *parts, size_t nodes, const char
            (parts->own && (nodes > total.nodes || missing.count > 0));
 }
 
-/* Steps are reported with the job's number. The table uses Slurm's name for an array task. */
+/* Steps are reported with the job's number, but the table shows Slurm's name of an array task. */
 static void parts_name_step(const struct parts *parts, const char *step, char text[STEP_NAME_SIZE])
 {
     char number[16];

@@ -8,26 +8,26 @@
 #include "gather/receiver.h"
 #include "sum/members.h"
 
-#define PARTS_MAX 65536      /* records that are accepted */
-#define PARTS_TIMELINES 4096 /* records that keep their timelines */
-#define PARTS_RUNNING 256    /* running steps to wait for */
+#define PARTS_MAX 65536      /* most records that are accepted */
+#define PARTS_TIMELINES 4096 /* the first records keep their timelines, later ones do not */
+#define PARTS_RUNNING 256    /* most running steps to wait for */
 
 /**
  * The records of a job's steps, forwarded by the sruns of its script. They come from processes of
  * the user, so they are only for the user's own table, never for accounting.
  */
 struct parts {
-    struct receiver receiver; /* receiver_work() is the owner's */
+    struct receiver receiver; /* the owner of the parts calls receiver_work() */
     struct apapi_job *job;
-    uint32_t id; /* of the job or its first component; APAPI_UNKNOWN: that of the first record */
-    char name[JOB_ID_SIZE]; /* Slurm's name, "28_1"; "": the number */
-    size_t lines;           /* received so far */
+    uint32_t id; /* of the job or its first component; APAPI_UNKNOWN: the first record tells it */
+    char name[JOB_ID_SIZE]; /* Slurm's name of the job, "28_1"; "": the number is its name */
+    size_t lines;           /* received so far, without those of parts_add() */
     size_t count;
-    size_t left_out; /* records without room */
-    bool own;        /* has a record that was not forwarded */
-    bool only;       /* steps have no tables of their own */
-    /* called with the totals of a step that runs; and, `lines` NULL, when one has ended. NULL: not
-     * needed */
+    size_t left_out; /* records that had no room */
+    bool own;        /* parts_add() has added a record */
+    bool only;       /* the steps have no tables of their own */
+    /* called with the totals of a running step, and with `lines` NULL when a step has ended;
+     * NULL: not needed */
     void (*totals)(void *context, const char *step, const char *lines);
     void *totals_context;
     size_t running_count;
@@ -37,8 +37,8 @@ struct parts {
 /**
  * Begin to listen.
  * @param listener  listening socket, borrowed
- * @param token     senders must show it
- * @return 0; -1 with errno. Nothing needs to be closed then.
+ * @param token     that senders must show
+ * @return 0; -1 with errno: nothing needs to be closed
  */
 int parts_open(struct parts *parts, int listener, const char *token, uint32_t job);
 
@@ -47,12 +47,12 @@ void parts_add(struct parts *parts, const struct apapi_record *record);
 
 /**
  * Receive until all running steps have ended.
- * @param deadline_ns  in the time of deadline_now(): when to give up
+ * @param deadline_ns  when to give up, by the clock of deadline_now()
  */
 void parts_wait(struct parts *parts, uint64_t deadline_ns);
 
 /**
- * The job's table. It names the steps that still run.
+ * Format the job's table, which names the steps that still run.
  * @param nodes, nodelist  of the job or its first component; 0, "": not known
  * @return the table, free it with free(); NULL: the table of a single step is enough, or ENOMEM.
  */

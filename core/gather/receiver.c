@@ -20,11 +20,11 @@
 enum sender_state {
     SENDER_READING,
     SENDER_DONE,    /* everything has arrived */
-    SENDER_LOST,    /* broken or too long, after the token */
+    SENDER_LOST,    /* the connection broke, or the message is too long, after the token */
     SENDER_FOREIGN, /* no valid token */
 };
 
-/* For an IPv4 address, also if it is mapped into IPv6. */
+/* Set the origin of an IPv4 address, which may have been mapped into IPv6. */
 static void origin_v4(struct sender_origin *origin, const uint8_t address[4])
 {
     origin->bytes[0] = AF_INET;
@@ -66,7 +66,7 @@ struct sender_origin sender_find_origin(int fd, const struct sockaddr_storage *p
     return origin;
 }
 
-/* Takes the same time for every wrong token. */
+/* Compare all bytes, so that every wrong token takes the same time. */
 static bool same_token(const char *left, const char *right)
 {
     unsigned difference = 0;
@@ -141,7 +141,7 @@ static enum sender_state read_bytes(struct sender *sender, size_t most)
     }
 }
 
-/* Read what has arrived. Never blocks. @param most  bytes that it may have in memory */
+/* Read what has arrived. Never blocks. @param most  bytes that the sender may have in memory */
 static enum sender_state sender_read(struct sender *sender, const char *token, size_t most)
 {
     enum sender_state state = sender->trusted ? SENDER_READING : read_token(sender, token);
@@ -149,7 +149,7 @@ static enum sender_state sender_read(struct sender *sender, const char *token, s
     return sender->trusted ? read_bytes(sender, most) : state;
 }
 
-/* Cut off the next word; "" at the end of the line. */
+/* Cut off the next word of the line. @return the word; "": the line has ended */
 static const char *sender_next_word(char **line)
 {
     char *word = *line + strspn(*line, " ");
@@ -179,7 +179,7 @@ static int sender_parse(struct sender *sender, struct delivery *delivery)
     return *delivery->node ? 0 : -1;
 }
 
-/* Its messages stay until sender_end(). */
+/* Close the connection. Its message stays in memory until sender_end(). */
 static void sender_close(struct sender *sender)
 {
     folder_close(sender->fd);
@@ -197,11 +197,11 @@ static void sender_end(struct sender *sender)
 
 #define TRUSTED_PATIENCE_NS (5000 * DEADLINE_MS)
 #define ORIGIN_MAX 32                            /* connections from one origin without the token */
-#define FOREIGN_PATIENCE_NS (2000 * DEADLINE_MS) /* for the token, which senders send at once */
-#define CROWDED_PATIENCE_NS (50 * DEADLINE_MS)   /* the same while others are waiting */
+#define FOREIGN_PATIENCE_NS (2000 * DEADLINE_MS) /* wait for the token: senders send it at once */
+#define CROWDED_PATIENCE_NS (50 * DEADLINE_MS)   /* longest wait for a token while others wait */
 #define PATIENCE_MS 500
 #define CROWDED_MS 10
-#define ACCEPTED_MAX 256 /* accepted in a row before the plugin is served again */
+#define ACCEPTED_MAX 256 /* most connections accepted in a row before the plugin is served */
 #define LISTENER_MARK RECEIVER_SENDERS
 
 int receiver_open(struct receiver *receiver, int listener)
@@ -239,17 +239,17 @@ static void receiver_finish(struct receiver *receiver, struct sender *sender, bo
         receiver->refused.damaged++;
     } else {
         if (whole && strcmp(delivery.word, APAPI_WORD_TOTAL) == 0) {
-            delivery.fd = sender->fd; /* of which take() may keep a copy */
+            delivery.fd = sender->fd; /* take() may keep a duplicate of the descriptor */
             epoll_ctl(receiver->poll, EPOLL_CTL_DEL, sender->fd, NULL);
         } else {
-            sender_close(sender); /* before the work: the node's step waits for this */
+            sender_close(sender); /* before take() works: the node's step waits for the close */
         }
         receiver->take(receiver->context, &delivery);
     }
     release(receiver, sender);
 }
 
-/* The limits of one sender, beside the others. */
+/* @return the most bytes that one sender may have in memory beside the others. */
 static size_t receiver_room(const struct receiver *receiver, const struct sender *sender)
 {
     size_t others = 0;
@@ -272,7 +272,7 @@ static void read_sender(struct receiver *receiver, struct sender *sender)
     }
 }
 
-/* An origin with too many connections loses its oldest, so that it keeps no one else out. */
+/* End the oldest connection of an origin that has too many, so that others are not kept out. */
 static void limit_origin(struct receiver *receiver, const struct sender_origin *origin)
 {
     struct sender *oldest = NULL;
@@ -364,7 +364,7 @@ void receiver_work(struct receiver *receiver)
             read_sender(receiver, &receiver->senders[events[i].data.u64]);
         }
     }
-    for (int i = 0; more && i < ACCEPTED_MAX; i++) { /* one at least */
+    for (int i = 0; more && i < ACCEPTED_MAX; i++) { /* accept at least one */
         more = receiver->free_count > 0 && accept_one(receiver) &&
                receiver_goes_on(receiver, begun_ns);
     }
