@@ -21,8 +21,8 @@
 #define HOUR_NS (NS_PER_S * 3600)
 #define DAY_NS (NS_PER_S * 24 * 3600)
 #define CLOSE_S 2
-#define HOURS_MAX (256 << 10)      /* bytes of lines that wait for acct_dir: ten days */
-#define HOURS_FILE_MAX (768 << 10) /* those of a sampler that ended, and its present hour */
+#define HOURS_MAX (256 << 10)      /* most bytes that wait for acct_dir: ten days of lines */
+#define HOURS_FILE_MAX (768 << 10) /* most bytes in the spool: these and the present hour */
 
 /* --- an hour ---------------------------------------------------------------------------------- */
 
@@ -51,7 +51,7 @@ static void hours_add_sum(struct hour *hour, int domain, const struct hour_sum *
     }
 }
 
-/* No two lines begin at the same moment, even if the clock is set back: readers would take one. */
+/* Lines never begin at the same moment, even if the clock is set back: readers would drop one. */
 static void hours_begin(struct node_hours *hours, int64_t hour_ns, int64_t begin_ns, int64_t end_ns)
 {
     static const struct hour_sum unknown = {NAN, NAN, NAN, NAN};
@@ -77,7 +77,7 @@ static void hours_add_gap(struct hour *hour, int64_t start_ns, double elapsed_s,
 
     if (last && strcmp(last->reason, reason) == 0 &&
         fabs((double)(start_ns - last->start_ns) / NS_PER_S - last->elapsed_s) < 1e-6) {
-        last->elapsed_s += elapsed_s; /* up to the last reading, and from there to the first one */
+        last->elapsed_s += elapsed_s; /* the gap goes on to this sampler's first reading */
         return;
     }
     if (hour->gap_count < HOUR_GAPS_MAX) {
@@ -105,9 +105,9 @@ static void hours_add_energy(struct hour *hour, const struct node_reading *readi
 /* --- lines ------------------------------------------------------------------------------------ */
 
 /*
- * Append lines to the files of their days. One that cannot be written ends it, and is the last one
- * the next time: its day alone may be the trouble.
- * @return those that are left, for free(); NULL: out of memory, all of them
+ * Append each line to the file of its day. Stop at a line that cannot be written, and put it last
+ * for the next attempt: the file of its day alone may be the cause.
+ * @return the lines that are left, for free(); NULL: out of memory, all lines are left
  */
 static char *hours_append(const struct node_shares_settings *settings, const char *lines,
                           struct apapi_error *err)
@@ -122,7 +122,7 @@ static char *hours_append(const struct node_shares_settings *settings, const cha
     for (; !failed && (end = strchr(line, '\n')); line = end + 1) {
         *end = '\0';
         decoded = hour_decode(&tree, line, strlen(line), &hour, err);
-        failed = decoded < 0 ? errno == ENOMEM /* else it is no line of an hour, and dropped */
+        failed = decoded < 0 ? errno == ENOMEM /* else it is no line of an hour: drop it */
                              : decoded > 0 && *acct_dir &&
                                    apapi_store_append_hour(acct_dir, settings->node, hour.start_ns,
                                                            line, err);
@@ -136,7 +136,7 @@ static char *hours_append(const struct node_shares_settings *settings, const cha
     return left;
 }
 
-/* Save lines that wait, and the present hour behind them. @param present  NULL: none */
+/* Save the waiting lines, and behind them the present hour's line. @param present  NULL: none */
 static int hours_save(const char *path, const char *lines, const char *present,
                       struct apapi_error *err)
 {
@@ -157,7 +157,7 @@ static int hours_save(const char *path, const char *lines, const char *present,
     return result;
 }
 
-/* All is in the spool before the accounting's file system is asked: it may not answer. */
+/* Save all lines in the spool first: the accounting's file system may never answer. */
 static void *hours_write(void *context)
 {
     struct node_hours *hours = context;
@@ -183,7 +183,7 @@ static void *hours_write(void *context)
     return NULL;
 }
 
-/* @return false: it is still being written. */
+/* Take the result of the thread that writes. @return false: the thread still runs. */
 static bool hours_finish(struct node_hours *hours)
 {
     if (!hours->writing) {
@@ -208,7 +208,7 @@ static bool hours_finish(struct node_hours *hours)
     return true;
 }
 
-/* Wait 2 s at most for a slow file system. */
+/* Wait 2 s at most for a slow file system. @return whether no thread writes. */
 static bool hours_wait(struct node_hours *hours)
 {
     const struct timespec pause = {.tv_nsec = NS_PER_S / 100};
@@ -219,7 +219,7 @@ static bool hours_wait(struct node_hours *hours)
     return !hours->writing;
 }
 
-/* Put more lines behind others. @param more  ownership is taken; NULL: out of memory */
+/* Append `more` and `end` to `lines`. @param more  ownership is taken; NULL: out of memory */
 static void hours_put(const struct node_hours *hours, char **lines, char *more, const char *end)
 {
     const char *before = *lines ? *lines : "";
@@ -239,7 +239,7 @@ static void hours_put(const struct node_hours *hours, char **lines, char *more, 
     free(more);
 }
 
-/* @param line  of the present hour, ownership is taken; NULL: it is not saved */
+/* Start the thread. @param line  of the present hour, ownership is taken; NULL: it is not saved */
 static void hours_start(struct node_hours *hours, char *line)
 {
     const struct node_shares_settings *settings = hours->settings;
@@ -272,7 +272,7 @@ static void hours_end(struct node_hours *hours)
     hours->begun = false;
 }
 
-/* Write what has passed; save the present hour, not more often than steps save their records. */
+/* Write the hours that have passed. Save the present hour, at most once in each checkpoint_ns. */
 static void hours_work(struct node_hours *hours, uint64_t now_ns)
 {
     uint64_t pause_ns = hours->settings->config->checkpoint_ns;
@@ -296,14 +296,14 @@ void node_hours_open(struct node_hours *hours)
     size_t size;
 
     if (node_spool_path(hours->path, spool_dir, node, ".idle") == 0 &&
-        stat(hours->path, &status) == 0) { /* idle power was saved with the last line */
+        stat(hours->path, &status) == 0) { /* the file was saved with the last line */
         hours->before_ns = status.st_mtim.tv_sec * NS_PER_S + status.st_mtim.tv_nsec;
     }
     config_cluster(secure_getenv("SLURM_CONF"), hours->cluster, sizeof hours->cluster);
     if (node_spool_path(hours->path, spool_dir, node, ".hour")) {
         hours->path[0] = '\0';
     }
-    /* Of a sampler that was killed, or could not write them. */
+    /* Lines of a sampler that was killed, or could not write them. */
     lines = *hours->path ? text_file_read(hours->path, HOURS_FILE_MAX, &size, &status) : NULL;
     if (lines && asprintf(&hours->waiting, "%s\n", lines) < 0) {
         hours->waiting = NULL;
@@ -330,7 +330,7 @@ void node_hours_add(struct node_hours *hours, const struct node_reading *reading
         hour->steps = running - begun;
     }
     if (hours->before_ns > 0) {
-        /* Counters do not go on over a boot: this alone is known of the time since the last line */
+        /* Counters begin again at a boot, so the time since the last line is only known as a gap */
         int64_t day_ns = begin_ns - begin_ns % DAY_NS;
         int64_t start_ns = hours->before_ns > day_ns ? hours->before_ns : day_ns;
         int64_t boot_ns = clock_unix_ns() - (int64_t)clock_ns(CLOCK_BOOTTIME);
@@ -349,7 +349,7 @@ void node_hours_add(struct node_hours *hours, const struct node_reading *reading
     }
     if (reading->unseen) {
         hours_add_gap(hour, begin_ns, seconds, "sampler down");
-    } else { /* no more than there is of the hour, also if the clock was set */
+    } else { /* at most the length of this part of the hour, even if the clock was set */
         hour->measured_s =
             fmin(hour->measured_s + seconds, (double)(hour->end_ns - hour->start_ns) / NS_PER_S);
     }
@@ -363,7 +363,7 @@ bool node_hours_close(struct node_hours *hours, const double owed_j[APAPI_DOMAIN
     char *lines = NULL;
     bool idle; /* no thread writes */
 
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) { /* unattributed is below 0 then */
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) { /* unattributed_j may be < 0 */
         const struct hour_sum owed = {.steps_j = owed_j[d], .unattributed_j = -owed_j[d]};
 
         if (hours->begun && !isnan(hours_sum_of(&hours->hour, d)->energy_j)) {

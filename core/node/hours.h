@@ -11,7 +11,7 @@
 
 struct node_readings;
 
-/** Where the shares and the hours of a node are kept. */
+/** Settings of the shares and the hours of a node. */
 struct node_shares_settings {
     const struct config *config;                       /* borrowed: outlives the shares */
     const char *node;                                  /* borrowed */
@@ -23,49 +23,49 @@ struct node_shares_settings {
 
 /**
  * The node's own record: a line for each hour in <acct_dir>/<day>/<node>.hours. A sampler that
- * begins or ends within an hour writes the line of its part. <spool_dir>/<node>.hour has the lines
- * that could not be written yet, and each checkpoint adds the present one: they are tried again
- * with each checkpoint, and by the next sampler. Another thread writes them, and `idle`.
+ * begins or ends within an hour writes a line for its part. <spool_dir>/<node>.hour has the lines
+ * that could not be written yet and, since the last checkpoint, the line of the present hour. Each
+ * checkpoint and the next sampler try them again. A thread of its own writes all lines and `idle`.
  */
 struct node_hours {
     const struct node_shares_settings *settings; /* borrowed */
     const struct node_idle *idle;                /* borrowed */
     const char *method;                          /* of the shares */
     char cluster[64];
-    char path[PATH_MAX]; /* in the spool; "": nowhere */
-    int64_t before_ns; /* where the last sampler's line ends since 1970 [ns]; 0: unknown, or used */
-    uint64_t saved_ns; /* the last checkpoint */
-    bool begun;        /* `hour` is the current one */
+    char path[PATH_MAX]; /* of <node>.hour; "": none */
+    int64_t before_ns;   /* end of the last sampler's line since 1970 [ns]; 0: unknown, or used */
+    uint64_t saved_ns;   /* when the last checkpoint was made */
+    bool begun;          /* `hour` holds the present hour */
     struct hour hour;
-    int64_t until_ns; /* up to where this sampler's lines reach since 1970 [ns] */
-    char *passed;     /* lines of hours that have passed, for the next thread; NULL: none */
-    /* Of the thread that writes, while there is one. */
+    int64_t until_ns; /* end of this sampler's latest line since 1970 [ns] */
+    char *passed; /* lines of hours that have passed, which the next thread writes; NULL: none */
+    /* The thread that writes, and its data while it runs. */
     bool writing;
-    bool ended;  /* an hour has passed */
+    bool ended;  /* the thread writes an hour that has passed */
     bool warned; /* the log says that something could not be written */
     pthread_t thread;
-    char *waiting; /* lines that are not in acct_dir yet; NULL: none. It does not change them */
-    char *left;    /* its result: those that are not in acct_dir even now; NULL: all */
-    char *line;    /* of the present hour, for the spool; NULL: none */
+    char *waiting; /* lines that are not in acct_dir yet; NULL: none. The thread only reads them */
+    char *left; /* the thread's result: lines that are still not in acct_dir; NULL: all of them */
+    char *line; /* the present hour's, for the spool; NULL: none */
     struct idle_kept kept;
     struct apapi_error problem;
 };
 
-/** Write what the sampler before has left. `settings`, `idle` and `method` are set, all else 0. */
+/** Write the lines that the last sampler left. `settings`, `idle`, `method` are set, all else 0. */
 void node_hours_open(struct node_hours *hours);
 
 /**
  * Add an interval to the hour in which it ends.
- * @param running  steps that run
- * @param begun    those that have begun in it, some of which have ended
+ * @param running  number of steps that run
+ * @param begun    number of steps that have begun in the interval, even if they have ended
  */
 void node_hours_add(struct node_hours *hours, const struct node_reading *reading,
                     const struct share_totals *totals, size_t running, size_t begun);
 
 /**
- * Write the line of the present hour. If the accounting's file system does not answer, it waits in
- * the spool.
- * @param owed_j  what steps were given that no interval had the energy for [J]
+ * Write the line of the present hour. If the accounting's file system does not answer, the line
+ * waits in the spool.
+ * @param owed_j  energy that records give to steps and that no interval had left [J]
  * @return whether no thread uses `hours` any more
  */
 bool node_hours_close(struct node_hours *hours, const double owed_j[APAPI_DOMAINS]);

@@ -12,7 +12,7 @@
 
 #define IDLE_MAGIC "APAPIID1"
 
-/* The site's figure is divided as the lowest power of the domains is, and not above their sum. */
+/* @return site_w divided by the sum of the domains' least_w; NaN: none, or site_w is above it. */
 static double idle_site_part(struct node_idle *idle)
 {
     double sum_w = 0;
@@ -74,7 +74,7 @@ static bool peak_is_sound(const struct node_peak *peak)
            isfinite(peak->most_w);
 }
 
-/* Values that cannot be true become unknown ones. */
+/* Replace values that cannot be true with unknown ones. */
 static void idle_check(struct idle_kept *kept)
 {
     size_t peaks = 0;
@@ -112,7 +112,7 @@ void node_idle_load(struct node_idle *idle, const char *spool_dir, const char *n
     memset(idle, 0, sizeof *idle);
     if (!stream || fread(kept, sizeof *kept, 1, stream) != 1 || kept->size != sizeof *kept ||
         memcmp(kept->magic, IDLE_MAGIC, sizeof kept->magic) != 0) {
-        memset(kept, 0xff, sizeof *kept); /* all numbers are NaN, and no name ends */
+        memset(kept, 0xff, sizeof *kept); /* all numbers are NaN, and no name has a NUL */
     }
     if (stream) {
         fclose(stream);
@@ -136,7 +136,7 @@ int node_idle_save(const struct idle_kept *kept, const char *spool_dir, const ch
                : replace_file(path, 0600, (const char *)kept, sizeof *kept, err);
 }
 
-/* A slow meter moves in some intervals only: its energy is that of all since the last one. */
+/* A slow meter moves in some intervals only; its energy is of all the time since it moved last. */
 void node_idle_add(struct node_idle *idle, const double energy_j[APAPI_DOMAINS], double cpu_s,
                    double seconds)
 {

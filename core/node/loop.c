@@ -23,9 +23,9 @@
 #include "node/shares.h"
 
 #define INTERVAL_NS UINT64_C(1000000000)
-#define OPEN_NS (10 * INTERVAL_NS)     /* for sources that are slow to open */
+#define OPEN_NS (10 * INTERVAL_NS)     /* longest wait for sources that are slow to open */
 #define TOGETHER_NS UINT64_C(20000000) /* readings of several meters in this time count as one */
-#define WAIT_MS 5000                   /* for a sampler that is about to end */
+#define WAIT_MS 5000 /* longest wait for an earlier node sampler that is about to end */
 
 struct loop {
     const struct node_options *options;
@@ -56,7 +56,7 @@ static bool loop_has_setting(const struct loop *loop, const char *key, const cha
     return value && strcmp(value, word) == 0;
 }
 
-/* One that slurmd has just left needs a moment to end. */
+/* Wait for an earlier node sampler: one that slurmd has just left needs a moment to end. */
 static int loop_open_meters(struct loop *loop, struct apapi_error *err)
 {
     const struct timespec pause = {.tv_nsec = 50000000};
@@ -75,7 +75,7 @@ static int loop_open_meters(struct loop *loop, struct apapi_error *err)
     return -1;
 }
 
-/* slurmd tries again later: a driver may be loaded until then. */
+/* Fail if no meter can be read. slurmd tries again later: a driver may be loaded until then. */
 static int loop_check_meters(struct loop *loop, struct apapi_error *err)
 {
     struct apapi_measurement m;
@@ -97,7 +97,7 @@ static int loop_check_meters(struct loop *loop, struct apapi_error *err)
 
 static int loop_open_session(struct loop *loop, struct apapi_error *err)
 {
-    static struct node_idle idle; /* by the node sampler before */
+    static struct node_idle idle; /* saved by the last node sampler; static, because it is large */
     const struct apapi_environment nothing = {.softfail = true};
     const struct apapi_session_config config = {
         .intervals = &loop->intervals,
@@ -156,7 +156,7 @@ static int loop_open(struct loop *loop, struct apapi_error *err)
     return 0;
 }
 
-/* A reading that comes sooner after the last one is divided with the next one. */
+/* Divide what was read, unless energy was divided less than `least_ns` ago. */
 static void loop_divide(struct loop *loop, uint64_t least_ns)
 {
     struct node_reading reading;
@@ -169,8 +169,8 @@ static void loop_divide(struct loop *loop, uint64_t least_ns)
 }
 
 /*
- * Something was read. Meters that several workers read at the same time make one reading; a request
- * waits until all meters are read, but no longer. @return when to divide the energy
+ * Meters that several workers read at about the same time make one reading. For a request, energy
+ * is divided as soon as all meters have been read. @return when to divide the energy
  */
 static uint64_t loop_due_ns(struct loop *loop, uint64_t due_ns)
 {
@@ -192,7 +192,7 @@ static void loop_serve(struct loop *loop)
                                {.fd = loop->signals, .events = POLLIN},
                                {.fd = loop->meters.news, .events = POLLIN},
                                {.fd = loop->requests.socket, .events = POLLIN}};
-    uint64_t due_ns = UINT64_MAX; /* when energy is divided: nothing is left to be */
+    uint64_t due_ns = UINT64_MAX; /* when to divide energy; UINT64_MAX: there is none */
 
     while (watched[0].revents == 0 && watched[1].revents == 0) {
         if (poll(watched, 4, due_ns == UINT64_MAX ? -1 : clock_left_ms(due_ns)) < 0) {
@@ -218,10 +218,10 @@ static void loop_close(struct loop *loop)
     if (loop->shares) {
         loop_divide(loop, 0);
     }
-    node_shares_free(loop->shares); /* what the readings have shown is kept */
+    node_shares_free(loop->shares); /* before the readings close: it saves their peaks */
     node_readings_close(&loop->readings);
     node_meters_close(&loop->meters);
-    apapi_event_rules_clear(&loop->rules); /* a thread that writes may still use the settings */
+    apapi_event_rules_clear(&loop->rules); /* loop->config stays: a thread may still use it */
     folder_close(loop->folder);
     folder_close(loop->signals);
 }

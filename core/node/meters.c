@@ -21,7 +21,7 @@
 #include "record/record.h"
 #include "session/live.h"
 
-#define METER_PATIENCE 5 /* intervals without a reading: nothing reads the meter any more */
+#define METER_PATIENCE 5 /* intervals without a reading after which a meter counts as not read */
 
 int node_folder_open(const char *live_dir, const char *node, struct apapi_error *err)
 {
@@ -75,9 +75,9 @@ void *node_folder_map(int folder, const char *name, size_t size, int *file, stru
 /* --- totals that go on over restarts --------------------------------------------------------- */
 
 /*
- * The state that the next node sampler goes on from, whenever this one is killed: totals, and the
- * raw values of the counters at that moment. A file in memory, which ends with the boot as the
- * counters do. There are two copies; one is whole at any moment.
+ * The state from which the next node sampler continues, whenever this one is killed: totals, and
+ * the raw values of the counters at that moment. The file is in memory, so it ends with the boot,
+ * like the counters. It has two copies; one of them is whole at any moment.
  */
 
 #define NODE_COUNTERS 256                             /* most counters that go on over a restart */
@@ -85,14 +85,14 @@ void *node_folder_map(int folder, const char *name, size_t size, int *file, stru
 
 struct node_counter {
     uint64_t name;    /* a hash of the event's name; 0: none */
-    uint64_t raw;     /* its value */
-    uint64_t time_ns; /* when, CLOCK_MONOTONIC [ns] */
+    uint64_t raw;     /* the counter's raw value */
+    uint64_t time_ns; /* when it was read, CLOCK_MONOTONIC [ns] */
 };
 
 struct node_totals {
-    uint64_t sequence;             /* the greater one is the newer; 0: not whole */
+    uint64_t sequence;             /* greater in the newer copy; 0: the copy is not whole */
     uint64_t time_ns;              /* of the latest reading, CLOCK_MONOTONIC; 0: none [ns] */
-    double total_j[APAPI_DOMAINS]; /* [J]; the first: what Slurm was told; NaN: not known */
+    double total_j[APAPI_DOMAINS]; /* [J]; the first one: as Slurm was told; NaN: not known */
     struct node_counter counters[NODE_COUNTERS];
 };
 
@@ -102,10 +102,10 @@ struct node_state {
         struct node_totals copies[2];
     } * file; /* NULL: none */
     int descriptor;
-    struct node_totals now; /* to be changed, then written */
+    struct node_totals now; /* changed here first, then written to a copy */
 };
 
-/* NaN and 0 if there was no sampler in this boot. @return 0; -1, EWOULDBLOCK: another one runs */
+/* Totals are NaN if no sampler ran in this boot. @return 0; -1, EWOULDBLOCK: another one runs */
 static int state_open(struct node_state *state, int folder, struct apapi_error *err)
 {
     struct node_state_file *file;
@@ -133,21 +133,21 @@ static int state_open(struct node_state *state, int folder, struct apapi_error *
     return 0;
 }
 
-/* A process that is killed in here leaves the other copy. */
+/* Write one copy. A process that is killed in this function leaves the other copy whole. */
 static void state_write(struct node_state *state)
 {
     struct node_totals *copy = &state->file->copies[state->now.sequence % 2];
 
     state->now.sequence++;
     __atomic_store_n(&copy->sequence, 0, __ATOMIC_RELAXED);
-    __atomic_signal_fence(__ATOMIC_RELEASE); /* of this process: nobody else reads while it runs */
+    __atomic_signal_fence(__ATOMIC_RELEASE); /* no other process reads while this one runs */
     copy->time_ns = state->now.time_ns;
     memcpy(copy->total_j, state->now.total_j, sizeof copy->total_j);
     memcpy(copy->counters, state->now.counters, sizeof copy->counters);
     __atomic_store_n(&copy->sequence, state->now.sequence, __ATOMIC_RELEASE);
 }
 
-/* @return what is known of an event; time_ns 0: it is new; NULL: no room */
+/* @return the counter of an event; time_ns 0: it is new; NULL: no room */
 static struct node_counter *state_counter(struct node_state *state, const char *name)
 {
     uint64_t hash = text_hash(name);
@@ -173,8 +173,8 @@ static bool sum_counts(const struct apapi_live_slot *slot, int domain, bool node
 }
 
 /*
- * Package, dram and gpu, or the node's own meter, at the latest reading. NaN: unknown. A meter that
- * is not read any more has no power.
+ * Sum package, dram and gpu, or take the node's own meter, at the time of the latest reading. NaN:
+ * unknown. A meter that is not read any more adds no power.
  */
 static void sum_domains(const struct apapi_live_slot domains[APAPI_LIVE_DOMAINS], bool node_meter,
                         struct apapi_live_slot *sum)
@@ -205,8 +205,8 @@ static void sum_domains(const struct apapi_live_slot domains[APAPI_LIVE_DOMAINS]
 /* --- the meters ------------------------------------------------------------------------------ */
 
 /*
- * The page may be new, or the state: totals go on from the other. What Slurm is told goes on with
- * what the meters that count now have counted since then, whichever counted before.
+ * The page or the state may be new: totals continue from the other one. The energy that Slurm is
+ * told grows by what the meters that count now count from here on, whichever meters counted before.
  */
 static void meters_go_on(struct node_meters *meters)
 {
@@ -214,7 +214,7 @@ static void meters_go_on(struct node_meters *meters)
     struct node_totals *now = &meters->state->now;
 
     for (int d = 0; d < APAPI_DOMAINS; d++) {
-        shown[d].sequence += shown[d].sequence % 2; /* odd: its writer was killed in it */
+        shown[d].sequence += shown[d].sequence % 2; /* odd: its writer was killed while writing */
         if (isnan(now->total_j[d]) || (d == APAPI_DOMAIN_NONE && !isnan(shown[d].total))) {
             now->total_j[d] = shown[d].total;
         } else if (d != APAPI_DOMAIN_NONE) {
@@ -245,7 +245,7 @@ int node_meters_open(struct node_meters *meters, int folder, const char *node, b
     if (state_open(meters->state, folder, err)) {
         return -1;
     }
-    /* It stays the same file for as long as the boot: who has mapped it sees all samplers. */
+    /* The page stays the same file until the next boot: who has mapped it sees all samplers. */
     page = meters->shown = node_folder_map(folder, NODE_PAGE, sizeof *page, &meters->file, err);
     if (!page) {
         return -1;
@@ -255,7 +255,7 @@ int node_meters_open(struct node_meters *meters, int folder, const char *node, b
         page->head.version != APAPI_LIVE_VERSION || page->head.size != sizeof *page) {
         memset(page, 0, sizeof *page);
         live_page_init(page);
-        meters->state->now.total_j[APAPI_DOMAIN_NONE] = NAN; /* its total begins with it */
+        meters->state->now.total_j[APAPI_DOMAIN_NONE] = NAN; /* begins with the page */
     }
     page->head.writer = (uint32_t)getpid();
     page->head.event_count = 0;
@@ -270,15 +270,15 @@ int node_meters_open(struct node_meters *meters, int folder, const char *node, b
 }
 
 /*
- * The energy that a counter has counted unseen, while no sampler ran; 0 later on, and if unknown
- * because it began again or may have wrapped, or the sampler before did not read it. @return [J]
+ * @return energy that a counter has counted while no sampler ran [J]. 0: this sampler has read the
+ * counter before; or the counter began again, may have wrapped, or the last sampler did not read it
  */
 static double meters_count_unseen(struct node_meters *meters, const struct apapi_event *event,
                                   const struct apapi_reading *reading,
                                   const struct apapi_live_slot *slot)
 {
     struct node_counter *counter = state_counter(meters->state, event->name), before;
-    uint64_t guard_ns = apapi_event_guard_ns(event); /* a quarter of what a wrap takes */
+    uint64_t guard_ns = apapi_event_guard_ns(event); /* a quarter of the time to a wrap */
     uint64_t since_ns, now_ns = slot->time_ns;
     double unseen_j;
 
@@ -307,7 +307,7 @@ static double meters_count_unseen(struct node_meters *meters, const struct apapi
     return 0;
 }
 
-/* Each joule of a domain that the sample feeds is counted once, and never taken back. */
+/* Count each joule of a domain that the sample feeds once, and never take it back. */
 static void meters_count(struct node_meters *meters, const struct apapi_sample *sample, int domain)
 {
     struct apapi_live_slot *shown = &meters->shown->domains[domain], slot;
@@ -320,7 +320,7 @@ static void meters_count(struct node_meters *meters, const struct apapi_sample *
     meters->seen_ns[domain] = slot.time_ns;
     now_j = isnan(slot.total) ? 0 : slot.total;
     new_j = now_j - meters->seen_j[domain];
-    new_j = new_j < 0 ? now_j : new_j; /* other meters feed the domain now: they began again */
+    new_j = new_j < 0 ? now_j : new_j; /* other meters feed the domain now, and begin at 0 */
     meters->seen_j[domain] = now_j;
     for (size_t i = 0; i < sample->event_count; i++) {
         const struct apapi_event *event = &sample->events[i];
@@ -334,8 +334,8 @@ static void meters_count(struct node_meters *meters, const struct apapi_sample *
         *total_j = (isnan(*total_j) ? 0 : *total_j) + new_j;
     }
     slot.total = *total_j;
-    slot.uncertainty_j = NAN;                               /* the total goes on over restarts */
-    slot.rate = isnan(slot.rate) ? shown->rate : slot.rate; /* of the sampler before */
+    slot.uncertainty_j = NAN;                               /* the total spans restarts */
+    slot.rate = isnan(slot.rate) ? shown->rate : slot.rate; /* of the last sampler */
     slot.readings = shown->readings + 1;
     live_slot_write(shown, &slot);
     if (slot.time_ns > meters->state->now.time_ns) {
@@ -343,7 +343,7 @@ static void meters_count(struct node_meters *meters, const struct apapi_sample *
     }
 }
 
-/* Slurm never gets a smaller total. NaN: the meters that count are not read yet. */
+/* Write the total for Slurm, which never falls. NaN: the meters that count are not read yet. */
 static void meters_tell(struct node_meters *meters)
 {
     struct apapi_live_slot *shown = &meters->shown->domains[APAPI_DOMAIN_NONE], sum;
@@ -377,7 +377,7 @@ void node_meters_sample(const struct apapi_sample *sample, void *context)
     state_write(meters->state);
     pthread_mutex_unlock(&meters->mutex);
     if (write(meters->news, &one, sizeof one) < 0) {
-        return; /* it has not been read for 2^64 readings */
+        return; /* the eventfd has not been read for 2^64 readings */
     }
 }
 
@@ -402,7 +402,7 @@ static bool meters_is_gpu(const struct apapi_live_event *event, enum apapi_kind 
 static void meters_next_gpus(struct node_meters *meters, struct node_reading *reading)
 {
     const struct apapi_live_page *live = meters->live;
-    enum apapi_kind kind = APAPI_KIND_POWER; /* counts only where there is no counter of energy */
+    enum apapi_kind kind = APAPI_KIND_POWER; /* counts only if no GPU has a counter of energy */
     struct apapi_live_slot slot;
 
     for (int i = 0; i < NODE_GPUS; i++) {

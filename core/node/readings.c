@@ -19,18 +19,18 @@
 #include "node/meters.h"
 #include "sources/sources.h"
 
-#define MOST 2000 /* requests in a second: those of more wait for the next one, or are refused */
+#define MOST 2000 /* requests in a second; more are taken slowly, or find the queue full */
 
 /* --- the page ------------------------------------------------------------------------------ */
 
-/* Its old contents are not valid any more; a writer that was killed has left the number odd. */
+/* Set a new, even number, also if a killed writer left it odd: the old contents become invalid. */
 static void page_wake(struct readings_component *component)
 {
     __atomic_store_n(&component->sequence, (component->sequence | 1) + 1, __ATOMIC_RELEASE);
     futex_wake(&component->sequence);
 }
 
-/* @param life  0: it is not written any more */
+/* @param life  0: the page is not written any more */
 static void page_live(struct readings_page *page, uint64_t life)
 {
     __atomic_store_n(&page->component_count, 0, __ATOMIC_RELEASE);
@@ -65,7 +65,7 @@ void node_readings_close(struct node_readings *readings)
     }
 }
 
-/* Steps see their own GPUs, and counters that begin when they are opened their own beginning. */
+/* Not common: GPUs, which differ by step, and counters that begin at 0 when a reader opens them. */
 static bool readings_are_common(const struct apapi_reader *reader)
 {
     bool common = reader->source->common;
@@ -76,7 +76,7 @@ static bool readings_are_common(const struct apapi_reader *reader)
     return common;
 }
 
-/* @return what is kept of an event, or a free place; NULL: there is no room for it */
+/* @return the peak of an event, or a free place for it; NULL: there is no room */
 static struct node_peak *readings_peak(struct node_readings *readings, const char *name)
 {
     for (struct node_peak *peak = readings->peaks; peak < readings->peaks + NODE_PEAKS; peak++) {
@@ -115,8 +115,8 @@ void node_readings_keep(struct node_readings *readings, struct node_peak peaks[N
 }
 
 /*
- * Events keep their places: those of a component that comes later lie behind them.
- * @return the component, which may be gone; NULL: there is no room for it
+ * Events keep their places: the events of a component that comes later lie behind them.
+ * @return the reading's component, which may be gone; NULL: there is no room for it
  */
 static struct readings_component *readings_of(struct node_readings *readings,
                                               const struct session_reading *reading)
@@ -144,7 +144,7 @@ static struct readings_component *readings_of(struct node_readings *readings,
         const struct node_peak *peak = readings_peak(readings, reader->events[i].name);
 
         *event = (struct readings_event){.event = reader->events[i]};
-        if (peak && *peak->name && event->event.kind == APAPI_KIND_POWER) { /* it goes on */
+        if (peak && *peak->name && event->event.kind == APAPI_KIND_POWER) { /* its peak goes on */
             event->seen_w = (float)peak->most_w;
             event->seen = peak->seen;
         }
@@ -158,7 +158,7 @@ static struct readings_component *readings_of(struct node_readings *readings,
     return component;
 }
 
-/* A source that was opened again may have other events. */
+/* @return whether the page has these events: a source that was opened again may have others. */
 static bool readings_fit(const struct readings_page *page,
                          const struct readings_component *component,
                          const struct apapi_reader *reader)
@@ -249,7 +249,7 @@ int node_requests_open(struct node_requests *requests, int folder, struct apapi_
     mode_t before = umask(0177);
     int file;
 
-    /* By the folder's descriptor: its path may be too long for an address. */
+    /* Name the folder by its descriptor: the folder's path may be too long for an address. */
     snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/" ASK_SOCKET, folder);
     unlinkat(folder, ASK_SOCKET, 0);
     file = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

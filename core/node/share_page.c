@@ -102,7 +102,7 @@ int share_page_look(const struct share_key *key, struct share_found *found)
 
 /* --- the end of a step ----------------------------------------------------------------------- */
 
-/* The control group of one step. */
+/* A search for the control group of one step. */
 struct share_end_search {
     const struct share_key *key;
     struct cgroups groups;
@@ -122,7 +122,7 @@ static void share_end_visit(const struct cgroup_step *step, void *context)
     }
 }
 
-/* A step that no reading has seen began after the last one. */
+/* Make the row of a step that no reading has seen: the step began after the last reading. */
 static void share_end_begin(struct share_end *end, const struct share_end_search *search)
 {
     struct share_row *row = &end->found.row;
@@ -137,7 +137,7 @@ static void share_end_begin(struct share_end *end, const struct share_end_search
     snprintf(row->step, sizeof row->step, "%s", search->key->step);
 }
 
-/* By what was used, or else as before. */
+/* Add the energy since the last reading: by the CPU time used, or else at the power before. */
 static void share_end_add_tail(struct share_end *end, double weight)
 {
     const struct share_head *head = &end->found.head;

@@ -18,14 +18,14 @@
 
 _Static_assert(SHARE_GPUS_MAX == NODE_GPUS, "each GPU of a reading is divided");
 
-/* Shares of steps that have ended, by their records, and the energy that is still owed for them. */
+/* Claims of steps that have ended, and the energy that is still owed for the claims. */
 struct share_claims {
-    uint64_t settled, unready; /* claims; one that was not complete when it was looked at */
-    size_t begun;              /* in this interval: of steps that no reading has seen */
-    bool any;                  /* in this interval */
-    double cpu_s;              /* in this interval, of the steps of the claims [s] */
+    uint64_t settled, unready; /* numbers: the last settled claim; an incomplete one */
+    size_t begun;              /* in this interval: claims of steps that no reading has seen */
+    bool any;                  /* there are claims in this interval */
+    double cpu_s;              /* CPU time that the claims of this interval state [s] */
     double owed_j[APAPI_DOMAINS];
-    double returned_j[APAPI_DOMAINS]; /* of rows that had more than the record says */
+    double returned_j[APAPI_DOMAINS]; /* from rows that had more than the record says */
 };
 
 struct node_shares {
@@ -34,17 +34,17 @@ struct node_shares {
     struct cgroups groups;
     bool found, warned; /* there are control groups; the log says that there are none */
     bool refused;       /* the log says that the site's idle power is too high */
-    bool fresh;         /* nothing was read yet: steps that run have run before */
-    bool blind;         /* steps run, and it is not known which */
+    bool fresh;         /* a new page, nothing read yet: CPU time of running steps is from before */
+    bool blind;         /* steps run, but it is not known which ones */
     struct share_page *page;
     const struct node_reading *reading; /* during a division */
     struct share_row rows[SHARE_PAGE_ROWS];
-    struct share_step steps[SHARE_PAGE_ROWS]; /* those that run */
-    unsigned of[SHARE_PAGE_ROWS];             /* their rows */
+    struct share_step steps[SHARE_PAGE_ROWS]; /* the running steps */
+    unsigned of[SHARE_PAGE_ROWS];             /* the rows of `steps` */
     size_t count, begun, lost;
     struct share_claims claims;
     uint64_t root_cpu_ns;
-    double since_s[APAPI_DOMAINS]; /* the domain's meter moved */
+    double since_s[APAPI_DOMAINS]; /* time since the domain's meter moved */
     struct node_idle idle;
     struct node_hours hours;
 };
@@ -79,10 +79,10 @@ struct node_shares *node_shares_new(const struct node_shares_settings *settings)
     if (shares->fresh) {
         share_page_init(page);
     }
-    shares->claims.settled = page->head.claims; /* go on from what the last sampler has left */
+    shares->claims.settled = page->head.claims; /* earlier claims count as settled */
     for (int i = 0; i < SHARE_PAGE_ROWS; i++) {
         if (!shared_record_read(&page->rows[i], &shares->rows[i], sizeof shares->rows[i])) {
-            shares->rows[i].flags = 0; /* its writer was killed in it */
+            shares->rows[i].flags = 0; /* its writer was killed while writing */
         }
     }
     page->head.writer = (uint64_t)getpid();
@@ -96,7 +96,7 @@ struct node_shares *node_shares_new(const struct node_shares_settings *settings)
     return shares;
 }
 
-/* @return the number of the step's row: its job, step and inode count; NO_ROW. */
+/* @return the number of the row with this job, step and inode; NO_ROW: there is none. */
 static unsigned shares_find(const struct share_row *rows, uint32_t job, const char *step,
                             uint64_t inode)
 {
@@ -110,7 +110,7 @@ static unsigned shares_find(const struct share_row *rows, uint32_t job, const ch
     return at;
 }
 
-/* Clear a free row, or that of the step that ended first, for a new step. NO_ROW: all run. */
+/* Clear a free row, or that of the step that ended first. @return its number; NO_ROW: all run. */
 static unsigned shares_begin(struct share_row *rows, uint32_t job, const char *step, uint64_t inode)
 {
     unsigned oldest = NO_ROW;
@@ -135,8 +135,8 @@ static unsigned shares_begin(struct share_row *rows, uint32_t job, const char *s
 /* --- steps that have ended -------------------------------------------------------------------- */
 
 /*
- * The last reading may have been after the claim was made: then the row has some of it already. A
- * record may say less than the row, as no step has more than the node used while it ran.
+ * Set the row to the claim. A reading after the claim was made has added a part to the row already.
+ * A record may say less than the row: no step has more than the node used while the step ran.
  */
 static void claims_settle_one(struct share_claims *claims, const struct share_claim *claim,
                               struct share_row *rows, const struct node_reading *reading)
@@ -169,8 +169,8 @@ static void claims_settle_one(struct share_claims *claims, const struct share_cl
 }
 
 /*
- * The claims of an interval: the rows of their steps get what they say, and no more later. A claim
- * that is not complete gets a second look: its writer may have been killed.
+ * Settle the claims of an interval: the rows of the steps get the energy of the claims, and none
+ * later. An incomplete claim gets one more look, as its writer may have been killed.
  */
 static void claims_settle(struct share_claims *claims, const struct share_page *page,
                           struct share_row *rows, const struct node_reading *reading)
@@ -259,7 +259,7 @@ static void shares_visit(const struct cgroup_step *step, void *context)
     }
 }
 
-/* Cores of a job count once: those that a step has are not those of the script that started it. */
+/* Count each core of a job once: the cores of a step are not counted for the job's script, too. */
 static void shares_count_cores_once(struct node_shares *shares, size_t number)
 {
     const struct share_row *row = &shares->rows[shares->of[number]];
@@ -373,7 +373,7 @@ static void shares_describe(struct node_shares *shares, struct share_interval *i
     interval->cpu_s = cpu_s - shares->idle.cores * seconds - shares->claims.cpu_s;
 }
 
-/* @return whether idle power of these parts is not known; domains around others have theirs. */
+/* @return whether a domain's idle power is unknown; for psys and node, that of the parts inside. */
 static bool shares_idle_is_open(const struct share_interval *interval, int domain)
 {
     bool inner = false, open = false;
@@ -404,7 +404,7 @@ static void shares_keep_open(const struct share_interval *interval, const struct
     }
 }
 
-/* Idle power has become known: what steps that run have too much of it is idle energy. */
+/* When idle power has become known, turn what running steps have too much into idle energy. */
 static void shares_settle_idle(struct node_shares *shares, struct share_totals *totals)
 {
     for (size_t i = 0; i < shares->count * APAPI_DOMAINS; i++) {
@@ -426,7 +426,7 @@ static void shares_settle_idle(struct node_shares *shares, struct share_totals *
     }
 }
 
-/* The rows and the head of the page. */
+/* Write the rows and the head of the page. */
 static void shares_show(struct node_shares *shares, const struct share_interval *interval)
 {
     const struct node_reading *reading = shares->reading;
@@ -443,7 +443,7 @@ static void shares_show(struct node_shares *shares, const struct share_interval 
             row->energy_j[d] += step->energy_j[d];
             row->idle_j[d] += step->idle_j[d];
             row->power_w[d] = step->energy_j[d] / interval->seconds;
-            if (weight > 0) { /* the same for all steps, so any of them shows it */
+            if (weight > 0) { /* the rate is the same for all steps */
                 head->rate[d] = (step->energy_j[d] - step->idle_j[d]) / weight;
             }
         }
@@ -462,7 +462,7 @@ static void shares_show(struct node_shares *shares, const struct share_interval 
     __atomic_store_n(&head->time_ns, reading->end_ns, __ATOMIC_RELEASE);
 }
 
-/* Pay what claims are owed first; the rest of the energy is divided among the steps that run. */
+/* Pay the energy that is owed for claims first, and divide the rest among the running steps. */
 static void shares_divide(struct node_shares *shares, struct share_interval *interval,
                           struct share_totals *totals)
 {

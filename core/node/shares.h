@@ -10,12 +10,12 @@ struct node_shares;
 struct node_shares *node_shares_new(const struct node_shares_settings *settings);
 
 /**
- * A reading of the node's meters. Called by one thread. Does not allocate.
+ * Divide a reading of the node's meters. Called by one thread. Only node_hours_add() allocates.
  * @param shares  NULL is allowed
  */
 void node_shares_add(struct node_shares *shares, const struct node_reading *reading);
 
-/** NULL is allowed. */
+/** Write the present hour and free `shares`. NULL is allowed. */
 void node_shares_free(struct node_shares *shares);
 
 #endif

@@ -22,7 +22,7 @@
 
 /* --- control groups -------------------------------------------------------------------------- */
 
-/* Best first. %s: the node's name, which slurmd has where several of them may run on a machine. */
+/* Best first. %s: the node's name, in the path if several slurmds may run on one machine. */
 static const struct layout {
     const char *steps, *cores, *root;
     bool unified, counts;
@@ -72,7 +72,7 @@ static uint64_t cgroups_cpu_ns(int folder, bool unified)
                                                                          : cpu_ns;
     }
     found = kernel_file_read_word_at(folder, "cpu.stat", text, sizeof text) == 0
-                ? strstr(text, "usage_usec ") /* it is first */
+                ? strstr(text, "usage_usec ") /* its first line */
                 : NULL;
     return found ? strtoull(found + strlen("usage_usec "), NULL, 10) * NS_PER_US
                  : CGROUP_CPU_UNKNOWN;
@@ -87,7 +87,7 @@ uint64_t cgroups_root_cpu_ns(const struct cgroups *groups)
     return cpu_ns;
 }
 
-/* The way down. */
+/* A walk down through the control groups. */
 struct walk {
     const struct cgroups *groups;
     void (*visit)(const struct cgroup_step *step, void *context);
@@ -180,7 +180,7 @@ int node_gpu_index(const char *name)
     return index < NODE_GPUS ? index : -1;
 }
 
-/* The live pages of a node's steps. */
+/* A search of the live pages of a node's steps. */
 struct pages_search {
     const char *node, *step;
     uint32_t job;

@@ -6,44 +6,44 @@
 
 /*
  * Slurm's steps that run on this node: their control groups, of version 1 and 2, and the GPUs
- * on their live pages. Nothing here allocates. APAPI_SYSROOT stands before the paths of groups.
+ * on their live pages. No function allocates. APAPI_SYSROOT is put before the paths of groups.
  */
 
-#define NODE_GPUS 64 /* most GPUs of a node; what others draw is in its domain only */
+#define NODE_GPUS 64 /* most GPUs of a node; the energy of more is only in the domain gpu */
 #define CGROUP_STEP_SIZE 32
 #define CGROUP_PATH_SIZE 512
 #define CGROUP_CPU_UNKNOWN UINT64_MAX
 
-/** Where they are. */
+/** Folders of the control groups. */
 struct cgroups {
-    char steps[CGROUP_PATH_SIZE]; /* the folder that has the jobs' */
-    char cores[CGROUP_PATH_SIZE]; /* the one of the same structure that knows the cores */
+    char steps[CGROUP_PATH_SIZE]; /* the folder with the groups of jobs */
+    char cores[CGROUP_PATH_SIZE]; /* a folder of the same structure, whose groups list the cores */
     char root[CGROUP_PATH_SIZE];  /* the group of all processes */
     bool unified;                 /* version 2 */
     bool counts;                  /* CPU time is known */
 };
 
-/** A step's. */
+/** The control group of a step. */
 struct cgroup_step {
     uint32_t job;
     char step[CGROUP_STEP_SIZE]; /* "0", "batch" */
-    uint64_t inode;              /* another one if the step runs again */
-    int64_t born_unix_ns;        /* when it was made, or soon after that */
+    uint64_t inode;              /* differs if the step runs again */
+    int64_t born_unix_ns;        /* when the group was made, or soon after */
     uint64_t cpu_ns;             /* CPU time of its processes, also of those that have ended */
     char path[CGROUP_PATH_SIZE]; /* below `steps` */
 };
 
-/** @return whether there are any: Slurm makes the folder with the first step. */
+/** Find the folders. @return whether there are any: Slurm makes them with the first step. */
 bool cgroups_find(struct cgroups *groups, const char *node);
 
 /** Call `visit` for each step that runs. @return false: the folder is gone. */
 bool cgroups_scan(const struct cgroups *groups,
                   void (*visit)(const struct cgroup_step *step, void *context), void *context);
 
-/** @return processors that a step may use; NaN: not known. */
+/** @return the number of processors that a step may use; NaN: not known. */
 double cgroups_cores(const struct cgroups *groups, const struct cgroup_step *step);
 
-/** @return CPU time of all processes of this machine; CGROUP_CPU_UNKNOWN. [ns] */
+/** @return CPU time of all processes of this machine [ns]; CGROUP_CPU_UNKNOWN: not known. */
 uint64_t cgroups_root_cpu_ns(const struct cgroups *groups);
 
 /** @return the GPU's number in the name of its event: "device_3", "device=3"; -1: none */
@@ -57,7 +57,7 @@ struct node_gpus {
 };
 
 /**
- * Find the GPUs that a step measures, which are those it has, by its live page.
+ * Find the GPUs of a step: its live page has those that it measures, which are those that it has.
  */
 void node_gpus_of(const char *live_dir, const char *node, uint32_t job, const char *step,
                   struct node_gpus *gpus);
