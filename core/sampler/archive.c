@@ -37,17 +37,17 @@ static void usercopy_write(const char *dir, const struct apapi_identity *id, int
 
 /* --- others' records in the spool ----------------------------------------------------------- */
 
-#define RECOVER_MAX 256 /* records that one run writes or finds to be none */
+#define RECOVER_MAX 256 /* lines that one run writes or finds to be no records */
 
 struct recovery {
     const struct step *step;
     const atomic_bool *enough;
-    int count;                         /* of records so far, as RECOVER_MAX */
+    int count;                         /* lines so far that RECOVER_MAX limits */
     int failed;                        /* records that could not be written */
-    char first[SPOOL_NAME_SIZE + 256]; /* of these: its file, and why */
+    char first[SPOOL_NAME_SIZE + 256]; /* file and reason of the first failure */
 };
 
-/* The disk is full, or there is none: no other record can be written either. */
+/* @return whether no other record can be written either: the disk is full, or there is none. */
 static bool recovery_is_over(const struct step *step, int code)
 {
     int folder = folder_open(step->config.acct_dir, NULL);
@@ -57,8 +57,8 @@ static bool recovery_is_over(const struct step *step, int code)
 }
 
 /*
- * It may be there already: of lines of one record, readers take one. Where it cannot be synced,
- * what was appended may never be on the disk: it stays in the spool, and is appended again later.
+ * The record may be in the file already: readers take one line of each record. If the file cannot
+ * be synced, the line may never reach the disk: it stays in the spool and is appended again later.
  */
 static enum spool_fate recover_write_line(const struct step *step,
                                           const struct apapi_record *record, const char *line,
@@ -70,7 +70,7 @@ static enum spool_fate recover_write_line(const struct step *step,
         return recovery_is_over(step, errno) ? SPOOL_END : SPOOL_KEEP;
     }
     if (apapi_store_sync(step->config.acct_dir, step->id.node, end_ns, err)) {
-        return SPOOL_END; /* no more lines that have to be appended again */
+        return SPOOL_END; /* append no more: each line would be appended again later */
     }
     usercopy_write(step->config.user_records, &record->id, end_ns, line);
     log_write(LOG_NOTICE, "record of job %u step %s written from the spool", record->id.job,
@@ -107,7 +107,7 @@ static enum spool_fate write_spooled(const char *name, const char *line, void *c
         return SPOOL_END;
     }
     if (apapi_record_decode(line, strlen(line), &record, &err)) {
-        fate = errno == EINVAL ? SPOOL_BAD : SPOOL_KEEP; /* of a newer version: it stays */
+        fate = errno == EINVAL ? SPOOL_BAD : SPOOL_KEEP; /* a newer version's record stays */
     } else {
         fate = recover_write_line(recovery->step, &record, line, &err);
         apapi_record_clear(&record);
@@ -141,7 +141,7 @@ static void archive_choose_name(struct archive *archive)
     }
 }
 
-/* A full disk is reported once per step. */
+/* Report that checkpoints fail once per step: a disk may stay full. */
 static void archive_complain(struct archive *archive, const char *reason)
 {
     if (!archive->complained) {
@@ -177,7 +177,7 @@ static void do_recover(void *context)
 
     config_folder_make_above(archive->step->config.acct_dir);
     spool_each(archive->step->config.spool_dir, archive->step->id.node, write_spooled, &recovery);
-    if (recovery.failed > archive->recovery_failed) { /* not each time the same */
+    if (recovery.failed > archive->recovery_failed) { /* report only more than last time */
         log_write(LOG_ERR, "spool: records that could not be written: %d; %s", recovery.failed,
                   recovery.first);
     }
@@ -235,7 +235,7 @@ static void checkpoint(struct archive *archive, struct apapi_session *session)
         archive_complain(archive, err.text);
         return;
     }
-    archive->sync = archive->checkpoint_ns != NEVER; /* not the first: no short step waits for it */
+    archive->sync = archive->checkpoint_ns != NEVER; /* not the first: short steps need not wait */
     task_start(&archive->saving, do_save, archive);
 }
 

@@ -21,36 +21,36 @@ struct archive {
     struct crossings *crossings; /* for checkpoints, borrowed; NULL: there are no thresholds */
     struct observer *observer;   /* of the step's regions, borrowed; NULL: none */
     char name[SPOOL_NAME_SIZE / 2];
-    struct task recovery;     /* writes what others left in the spool */
+    struct task recovery;     /* writes the records that others left in the spool */
     uint64_t recovery_end_ns; /* checkpoints wait for the recovery until then [CLOCK_MONOTONIC] */
     int recovery_failed;      /* records that its last run could not write */
     atomic_bool ending;       /* asks the recovery to stop */
     struct task saving;       /* saves a checkpoint */
     struct spool spool;       /* used by `saving` while it runs */
     char *checkpoint;         /* the line to save; NULL: none */
-    bool sync;                /* wait until it is on the disk */
-    uint64_t checkpoint_ns;   /* when the next one is due [CLOCK_MONOTONIC]; UINT64_MAX: never */
+    bool sync;                /* `saving` waits until the line is on the disk */
+    uint64_t checkpoint_ns;   /* when a checkpoint is due [CLOCK_MONOTONIC]; UINT64_MAX: never */
     bool complained;
     struct task append;
-    struct task copy;           /* appends it for its user */
-    char *line;                 /* of the record, used by both while they run; NULL: none */
-    int64_t unix_ns;            /* determines its day [ns since 1970] */
-    bool written;               /* it was appended, or: */
-    struct apapi_error failure; /* why not */
+    struct task copy; /* appends the record for the step's user */
+    char *line;       /* the record, used by `append` and `copy` while they run; NULL: none */
+    int64_t unix_ns;  /* end of the record, which determines its day [ns since 1970] */
+    bool written;     /* `append` has appended the record, or: */
+    struct apapi_error failure; /* why it has not */
     char *delayed;              /* the line for the spool; NULL: not needed */
     struct apapi_error trouble; /* why the record is not in the accounting file; "": it is */
 };
 
-/** Open nothing yet. The archive must not be moved afterwards. */
+/** Set all members, open nothing yet. The archive must not be moved afterwards. */
 void archive_init(struct archive *archive, const struct step *step);
 
-/** The measurement has begun: save the first checkpoint, and do not wait for it. */
+/** Save the first checkpoint, when the measurement has begun. Does not wait for the disk. */
 void archive_begin(struct archive *archive, struct apapi_session *session);
 
 /** @return for how long there is nothing to do, for poll(2) [ms]; -1: indefinitely. */
 int archive_pause_ms(const struct archive *archive);
 
-/** Save a checkpoint if one is due, and look for what others left. Does not wait for either. */
+/** Save a checkpoint if it is due, and write the records that others left. Waits for neither. */
 void archive_work(struct archive *archive, struct apapi_session *session);
 
 /**
@@ -61,8 +61,8 @@ void archive_work(struct archive *archive, struct apapi_session *session);
 void archive_write(struct archive *archive, const struct apapi_record *record, const char *line);
 
 /**
- * Close after the plugin got its answer. A record that was not written in time is put into the
- * spool, and then waited for. May take long.
+ * Close the archive after the plugin got its answer. A record that was not written in time is put
+ * into the spool, and then written to the accounting file. May take long.
  */
 void archive_end(struct archive *archive);
 

@@ -22,7 +22,7 @@
 #define PRINT "print"
 #define EXECUTE "execute"
 #define ENVIRONMENT_MAX (8 << 20)
-#define TRIES 100 /* a task that has not called exec yet cannot be looked at by its user */
+#define TRIES 100 /* attempts: a user cannot read /proc/PID of a task before its exec */
 #define LOOK_PAUSE_NS 20000000
 
 /* --- control groups of jobs ------------------------------------------------------------------- */
@@ -114,7 +114,7 @@ static void cgroup_leave(const struct cgroup_line *line)
     }
 }
 
-/* Those outside of a job are the machine's. */
+/* Enter a group of a job. Groups outside of a job belong to the machine. */
 static void cgroup_follow(const struct cgroup_line *line)
 {
     if (strstr(line->path, "/job_") && !cgroup_enter(line->controllers, line->path) &&
@@ -136,7 +136,7 @@ static void cgroup_each(const char *groups, void (*visit)(const struct cgroup_li
     }
 }
 
-/* /proc/PID/cgroup. @return 0; -1: it cannot be read, or not all of it. */
+/* Read /proc/PID/cgroup. @return 0; -1: it cannot be read completely. */
 static int cgroup_read(pid_t pid, char groups[CGROUP_TEXT_SIZE])
 {
     size_t length = process_stat_text(pid, "cgroup", groups, CGROUP_TEXT_SIZE);
@@ -188,7 +188,7 @@ int cgroup_join(const char *groups)
 
 /* --- beside a task ---------------------------------------------------------------------------- */
 
-/* Until then Slurm itself runs there, and may not have put it into all groups yet. */
+/* Before its exec, a task is a copy of slurmstepd, and may not be in all of its groups yet. */
 static void beside_await_exec(pid_t pid)
 {
     const struct timespec pause = {.tv_nsec = LOOK_PAUSE_NS};
@@ -206,7 +206,7 @@ static rlim_t beside_limit(const char *text)
     return strcmp(text, "unlimited") == 0 ? RLIM_INFINITY : strtoull(text, NULL, 10);
 }
 
-/* A heading, then a line for each in the order of their numbers: "Max open files  1024  4096". */
+/* The file has a heading, then a line for each limit by number: "Max open files  1024  4096". */
 static int beside_read_limits(pid_t pid, struct rlimit limits[RLIM_NLIMITS])
 {
     char text[4096], now[24], most[24];
@@ -297,7 +297,7 @@ bool beside_is_asked(int argc, char **argv)
     return argc == 6 && strcmp(argv[1], BESIDE) == 0;
 }
 
-/* The texts of /proc/PID/environ as a list. @return NULL: it cannot be read. */
+/* @return the texts of /proc/PID/environ as a list; NULL: the file cannot be read. */
 static char **beside_environment(pid_t pid)
 {
     const struct timespec pause = {.tv_nsec = LOOK_PAUSE_NS};
@@ -358,7 +358,7 @@ static int beside_execute(const struct process *task, const char *command)
     environ = environment ? environment : nothing;
     beside_take_umask(task->pid);
     beside_take_place(task->pid);
-    if (environment && !process_lives(task)) { /* it was not the task's */
+    if (environment && !process_lives(task)) { /* the environment may be another process's */
         return JOB_NOT_DONE;
     }
     for (; *variables; variables++) {
@@ -368,7 +368,7 @@ static int beside_execute(const struct process *task, const char *command)
     return 127;
 }
 
-/* A file that the task does not append to would be overwritten: by us, or by it. */
+/* @return false: the task does not append to the file, so the task or we would overwrite text. */
 static bool beside_may_write(pid_t pid, const char *path)
 {
     char text[1024];

@@ -10,25 +10,25 @@
 
 /**
  * Move this process out of the control groups of its job, so that it is not charged to the job, not
- * frozen and not killed with it. If that is not possible, it stays.
+ * frozen and not killed with it. If that is not possible, the process stays.
  */
 void cgroup_leave_job(void);
 
 /*
  * Work beside a task, as its user: apapi-sampler executes itself, so that no memory of root
- * is left in the process that looks at what belongs to the user.
+ * is left in the process that opens what belongs to the user.
  */
 
 /**
- * In a new process of root's: enter the control groups of the task's job, take the task's priority
+ * In a new process of root: enter the control groups of the task's job, take the task's priority
  * and read its limits.
  * @return 0; -1: the task has ended, or not all of this was possible.
  */
 int beside_enter(const struct process *task, struct rlimit limits[RLIM_NLIMITS]);
 
 /**
- * As the user: lower the limits to the task's, and execute apapi-sampler. Before that, the process
- * still cannot be traced by the user. Returns on failure.
+ * As the user: lower the limits to the task's, and execute apapi-sampler. Until the execution, the
+ * user cannot trace the process. Returns on failure.
  */
 void beside_become(const struct process *task, const struct job_launch *launch,
                    const struct rlimit limits[RLIM_NLIMITS]);
@@ -36,7 +36,7 @@ void beside_become(const struct process *task, const struct job_launch *launch,
 /** @return whether a command line is that of beside_become(). */
 bool beside_is_asked(int argc, char **argv);
 
-/** Do it. @return the exit status, if no command is executed. */
+/** Do what the command line asks. @return the exit status, if no command is executed. */
 int beside_run(char **argv);
 
 /* For tests. */
@@ -50,8 +50,8 @@ int beside_run(char **argv);
 int cgroup_above_job(const char *path, char *parent, size_t size);
 
 /**
- * Move this process into the control groups in a text like /proc/PID/cgroup that are a job's.
- * @return 0: it is in all of them, as the kernel says; -1: not in all.
+ * Move this process into those control groups of a text like /proc/PID/cgroup that belong to a job.
+ * @return 0: the kernel says that the process is in all of them; -1: it is not in all.
  */
 int cgroup_join(const char *groups);
 

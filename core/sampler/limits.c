@@ -24,7 +24,7 @@
 #define SILENT_PERIODS 3
 #define PAUSE_MS 1000 /* between attempts to set a limit of a component that is being opened */
 
-/* The first problem is reported. Without its caret: "... on n1: unknown event: 'X >= 5J'". */
+/* Keep the first problem, without its caret: "... on n1: unknown event: 'X >= 5J'". */
 static void limits_trouble(struct limits *limits, const char *text)
 {
     size_t length = strcspn(text, "\n");
@@ -39,7 +39,7 @@ static void limits_trouble(struct limits *limits, const char *text)
 
 /* --- the actor -------------------------------------------------------------------------------- */
 
-/* Nothing of root is left: no descriptor, no variable, no memory. */
+/* Become the user with nothing left of root: no descriptor, no variable, no memory. */
 static void limits_launch(const struct job_launch *launch, const void *context)
 {
     const struct user *user = context;
@@ -68,7 +68,7 @@ static uint64_t limits_kill_wait_ns(const struct step *step)
     return seconds < UINT32_MAX ? seconds * NS_PER_S : KILL_WAIT_S * NS_PER_S;
 }
 
-/* slurmstepd has made the channel, and is the parent of all tasks. */
+/* @return the process ID of slurmstepd, which made the channel and is the parent of all tasks. */
 static pid_t limits_slurmstepd(void)
 {
     struct ucred peer = {.pid = 0};
@@ -115,7 +115,7 @@ static void limits_add_job(struct limits *limits)
     limits->sum.most = limits_nodes(step) + 1;
 }
 
-/* Signals are for the steps, as Slurm sends them before a time limit. @param over  none runs */
+/* Signals go to the steps, as Slurm's before a time limit. @param over  nothing runs any more */
 static void limits_look_at_job(struct limits *limits, const struct apapi_measurement *measurement,
                                bool over)
 {
@@ -136,7 +136,7 @@ static void limits_look_at_job(struct limits *limits, const struct apapi_measure
     }
 }
 
-/* Lines of "NODE REPORT". */
+/* Take lines of "NODE REPORT". @param lines  NULL: the step has ended */
 static void limits_take(void *context, const char *step, const char *lines)
 {
     struct limits *limits = context;
@@ -282,7 +282,7 @@ static void totals_send_soon(void *context)
     totals_send(context, SEND_LIMIT_NS);
 }
 
-/* The collector belongs to the user: what cannot be true is not shown. */
+/* The collector is a process of the user: values that cannot be true are not shown. */
 static void totals_show(const struct limits *limits)
 {
     double budget_j, used_j;
@@ -294,7 +294,7 @@ static void totals_show(const struct limits *limits)
     }
 }
 
-/* Of a heterogeneous step, the first component's first node asks what has happened. */
+/* The step's first node, of its first component, sends its last total and gets what was crossed. */
 static void totals_end(struct limits *limits, struct apapi_record *record)
 {
     uint64_t deadline_ns = deadline_now() + LAST_LIMIT_NS;
@@ -343,7 +343,7 @@ void limits_work(struct limits *limits, struct apapi_session *session)
     apapi_measurement_clear(&measurement);
 }
 
-/* A short step ends before a slow component is open. */
+/* A limit may still wait to be set: a short step ends before a slow component is open. */
 void limits_record(struct limits *limits, struct apapi_record *record)
 {
     const struct limit *waiting = crossings_waiting(&limits->crossings);

@@ -14,10 +14,10 @@
 #include "sampler/userfiles.h"
 
 /**
- * The limits of the node that the step's user has set; in a batch step those of the job as well,
- * its user's and the site's: its sampler measures its own node all the time, and the sruns of the
- * script say what their steps draw. The limits of the step are watched by its collector, which is
- * sent the node's total: by a task, as that may wait for a network. All members 0: none.
+ * The limits of the node that the step's user has set. A batch step has the limits of its job, too,
+ * from its user and the site: its sampler measures its own node all the time, and the sruns of the
+ * script report the energy of their steps. The collector of a step watches the limits of the step:
+ * a task sends the node's total, as sending may wait for a network. All members 0: no limits.
  */
 struct limits {
     const struct step *step; /* borrowed */
@@ -25,39 +25,39 @@ struct limits {
     struct user user;
     struct apapi_error trouble; /* what the user should know; "": nothing */
     uint64_t period_ns;         /* between two looks at the energy [ns] */
-    uint64_t due_ns;            /* when the next one is due */
+    uint64_t due_ns;            /* when the next look is due */
     /* of a job: */
     struct limit_sum sum;
-    const struct parts *parts; /* borrowed; NULL: no srun is heard */
-    bool of_job;               /* limits of it are watched */
+    const struct parts *parts; /* borrowed; NULL: no srun reports */
+    bool of_job;               /* limits of the job are watched */
     /* for the collector: */
     bool sends;
-    struct apapi_live_page *page; /* shows the budget and what of it was used; NULL: none */
+    struct apapi_live_page *page; /* shows the budget and the used part of it; NULL: none */
     struct report_collector collector;
     char address[64];
     uint64_t run; /* tells this measurement from others of the node */
     struct task sending;
     /* used by `sending` while it runs: */
-    bool complained; /* that a total was not sent */
+    bool complained; /* the log says that a total was not sent */
     char payload[LIMIT_REPORT_SIZE], answer[32768];
 };
 
 /**
- * Parse them and start the actor. Call it before there are threads, and before process_settle().
- * @return whether there are any; what is wrong is in `trouble`.
+ * Parse the limits and start the actor. Call it before there are threads and process_settle().
+ * @return whether there are limits; a problem is in `trouble`.
  */
 bool limits_open(struct limits *limits, const struct step *step);
 
-/** Hear what the sruns of the batch script say of their steps' energy. */
+/** Begin to take the reports of the batch script's sruns on the energy of their steps. */
 void limits_hear(struct limits *limits, struct parts *parts);
 
-/** Set those of the node in the session. */
+/** Set the limits of the node in the session. */
 void limits_set(struct limits *limits, struct apapi_session *session);
 
 /**
- * The measurement has begun.
+ * Begin to send totals, once the measurement has begun.
  * @param page     NULL: none
- * @param message  with the collector, if it wants totals
+ * @param message  has the address of the collector, if it wants totals
  */
 void limits_begin(struct limits *limits, struct apapi_live_page *page,
                   const struct message *message);
@@ -66,14 +66,14 @@ void limits_begin(struct limits *limits, struct apapi_live_page *page,
 int limits_patience_ms(const struct limits *limits);
 
 /**
- * Set those whose component was not open before; look at the job's energy, send that of the node
- * and show what the collector has answered, if it is due. Never waits.
+ * Set the limits whose component was not open before. If a look is due, check the job's energy,
+ * show the collector's last answer, and send the node's energy to the collector. Never waits.
  */
 void limits_work(struct limits *limits, struct apapi_session *session);
 
 /**
- * The tasks have ended: end commands, and copy what was crossed into the record, on the first node
- * with the limits of the step, which takes at most 0.3 s.
+ * End commands after the tasks have ended, and copy crossed limits into the record; on the first
+ * node those of the step, too, which takes at most 0.3 s.
  */
 void limits_record(struct limits *limits, struct apapi_record *record);
 

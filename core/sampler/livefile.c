@@ -41,8 +41,8 @@ static int check_memory(int folder, const char *path, struct apapi_error *err)
 }
 
 /*
- * While the lock is held, no one else removes the name, so it still means this file. If a user's
- * read lock is in the way, which does not keep a dead page, the file is removed without a lock.
+ * While the lock is held, no one else removes the name, so it still means this file. A user's read
+ * lock may prevent our lock, but keeps no dead page: the file is then removed without a lock.
  */
 static void remove_dead(int folder, const char *name, unsigned char type, void *context)
 {
@@ -58,7 +58,7 @@ static void remove_dead(int folder, const char *name, unsigned char type, void *
     folder_close(file);
 }
 
-/* A socket for regions is there as long as its page: it comes later and goes earlier. */
+/* Remove a socket for regions without a page: the page is made before and removed after it. */
 static void remove_socket(int folder, const char *name, unsigned char type, void *context)
 {
     const size_t suffix = sizeof(REGION_SOCKET_SUFFIX) - 1, size = strlen(name);
@@ -87,7 +87,7 @@ static int let_user(int file, uint32_t uid, uint16_t rights)
     return uid == APAPI_UNKNOWN ? 0 : access_let_user(file, uid, rights);
 }
 
-/* Without access control lists only root can enter, as for the page itself. */
+/* Without access control lists only root can enter the folder, as it alone can read the page. */
 static int livefile_open_folder(const struct step *step, struct apapi_error *err)
 {
     const char *live_dir = step->config.live_dir;

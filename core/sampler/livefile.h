@@ -21,23 +21,23 @@ struct livefile {
 #define LIVEFILE_NONE ((struct livefile){.folder = -1, .file = -1})
 
 /**
- * Create the page with all its memory, set its owner, and remove pages of dead writers. It has no
- * name yet. Missing folders are created: everyone can enter, but no one can list the node's folder,
+ * Create a page without a name, with all its memory, set its owner, and remove pages of dead
+ * writers. Missing folders are created: everyone can enter, but no one can list the node's folder,
  * and only the user can enter the user's folder. An own folder of mode 0700 is treated as new.
  * @return 0; -1 with errno of the call that failed, EPERM (others could change what is in the
- * folder), EMEDIUMTYPE (not a memory file system), ENOSPC (others need the last tenth of it, or 64
- * MiB), EINVAL (a name).
+ * folder), EMEDIUMTYPE (not a memory file system), ENOSPC (its last tenth, or 64 MiB, is kept for
+ * others), EINVAL (the node's name is not valid).
  */
 int livefile_create(struct livefile *live, const struct step *step, struct apapi_error *err);
 
 /**
- * Lock it, let the step's user read it, and give it its name.
- * @return 0; 1: only its owner can read it, `err` says why; -1 with errno of the call that failed,
- * EEXIST (another process writes a page of this name).
+ * Lock the page, let the step's user read it, and give it its name.
+ * @return 0; 1: only root can read it, `err` says why; -1 with errno of the call that failed,
+ * EEXIST (another process writes a page of this name), EINVAL (the step's name is not valid).
  */
 int livefile_publish(struct livefile *live, const struct step *step, struct apapi_error *err);
 
-/** Remove its name. Only processes that have it open see later changes. */
+/** Remove the page's name. Only processes that have the page open see later changes. */
 void livefile_withdraw(struct livefile *live);
 
 /** Withdraw and release the page. */

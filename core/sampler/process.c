@@ -215,7 +215,7 @@ void watchdog_set(unsigned seconds)
 #define FILES_MAX 65536 /* PAPI opens a file for each event and CPU */
 #define STACK_BYTES (8 << 20)
 
-/* The hard limit stays: a command of the user gets the limits of his task. */
+/* The hard limit stays, so that a command of the user can get the limits of its task. */
 static void process_limit(int resource, rlim_t value)
 {
     struct rlimit limit;
@@ -226,7 +226,7 @@ static void process_limit(int resource, rlim_t value)
     }
 }
 
-/* A limit is raised, at least as far as the hard limit allows. */
+/* Raise a limit, at least as far as the hard limit allows. */
 static void process_raise(int resource, rlim_t value)
 {
     const struct rlimit wanted = {value, value};
@@ -270,7 +270,7 @@ void process_settle(bool ends_others)
 
     setrlimit(RLIMIT_CORE, &none);
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    for (int number = 0; number < 64; number++) { /* until the first one that no kernel knows */
+    for (int number = 0; number < 64; number++) { /* up to the first one that the kernel lacks */
         if (!(needed & CAPABILITY(number)) && prctl(PR_CAPBSET_DROP, number, 0, 0, 0)) {
             break;
         }

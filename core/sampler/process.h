@@ -43,13 +43,13 @@ void watchdog_set(unsigned seconds);
 void process_restrict(void);
 
 /**
- * Drop the capabilities for preparing, too, and gain no rights by exec from now on: the processes
- * of the user run, and the priority is set.
+ * Drop the capabilities for preparing, too, and gain no rights by exec from now on. Call it when
+ * the processes of the user run and the priority is set.
  * @param ends_others  whether there are processes of the user that may have to be killed
  */
 void process_settle(bool ends_others);
 
-/** Keep only what a process needs that sends signals to the user's and becomes the user. */
+/** Keep only the capabilities to signal processes, become the user and set priorities. */
 void process_settle_actor(void);
 
 /** Apply the site's CPUs and priority as far as possible. */

@@ -20,14 +20,14 @@
 
 /* --- packed event settings ------------------------------------------------------------------ */
 
-/* The answer that is packed. */
+/* A packet that is being filled. */
 struct packing {
     char *packet;
     const char *carried; /* a packet from the environment; NULL: none */
     const struct apapi_problem_sink *sink;
 };
 
-/* Check a text. */
+/* Check the text of an event list. */
 static int check_list(const char *path, const char *text, const struct apapi_problem_sink *sink,
                       struct apapi_error *err)
 {
@@ -65,7 +65,7 @@ static size_t strip(char *text)
     return (size_t)(end - text);
 }
 
-/* The parts of an answer. */
+/* One item of a packet. */
 struct part {
     const char *kind, *name, *bytes;
     size_t size;
@@ -177,23 +177,23 @@ int pack_open(const char *packet, struct apapi_event_rules *rules, struct apapi_
 struct asked {
     const struct message *question;
     const char *text;
-    FILE *out; /* for what is asked for, or problems in several lines */
+    FILE *out; /* gets the answer, or a line for each problem */
     struct apapi_error err;
 };
 
-/* For srun and slurmd. */
+/* For srun and slurmd: are these components known? */
 static int answer_components(struct asked *asked)
 {
     return apapi_components_check(asked->text, &asked->err);
 }
 
-/* For slurmd: can records be written there? */
+/* For slurmd: can records be written in this folder? */
 static int answer_folder(struct asked *asked)
 {
     return config_folder_check(asked->text, &asked->err);
 }
 
-/* For slurmstepd. */
+/* For slurmstepd: the name of a user ID. */
 static int answer_user(struct asked *asked)
 {
     char name[256] = "";
@@ -203,7 +203,7 @@ static int answer_user(struct asked *asked)
     return 0;
 }
 
-/* @return whether a variable names a file from the current folder on. */
+/* @return whether a variable has the relative path of a file. */
 static bool names_below(const char *variable)
 {
     const char *path = secure_getenv(variable);
@@ -211,8 +211,8 @@ static bool names_below(const char *variable)
     return path && *path && *path != '/';
 }
 
-/* For srun: the packed event settings of the user, which come with the question. Who has become
- * another user may be in a folder that cannot be entered again. */
+/* For srun: pack the user's event settings, which come with the question. A process that has become
+ * another user's may be in a folder that it cannot enter again. */
 static int answer_rules(struct asked *asked)
 {
     static const char *const variables[] = {"APAPI_EVENTLIST", "APAPI_EVENTOPS", "APAPI_CMPLIST",
@@ -259,8 +259,8 @@ static int answer_budget(struct asked *asked)
 }
 
 /*
- * The nodes know the events. Here a component can be checked, and what the installed definitions
- * say of an event's kind.
+ * Only the nodes know the events. Here the component can be checked, and the kind of the event that
+ * the installed definitions state.
  */
 static int questions_check_event(const struct limit *limit, const struct apapi_event_rules *rules,
                                  struct apapi_error *err)
@@ -285,7 +285,7 @@ static int questions_check_event(const struct limit *limit, const struct apapi_e
 static int answer_overflow(struct asked *asked)
 {
     static struct limit_list list;
-    const struct apapi_environment none = {0}; /* the user's rules are for what a report shows */
+    const struct apapi_environment none = {0}; /* the user's rules concern reports only */
     struct apapi_event_rules rules = {0};
     int result = limit_list_parse(&list, asked->text, &asked->err);
 

@@ -51,7 +51,7 @@
 
 static char node_problem[512];
 
-/* By hand, until it is told to end: `apapi-sampler --node NAME [CONFIG]`. */
+/* Run the node sampler by hand until a signal ends it: `apapi-sampler --node NAME [CONFIG]`. */
 static int node_mode_run(char **argv)
 {
     const struct node_options options = {
@@ -101,9 +101,9 @@ struct sampler {
     struct archive archive;
     struct livefile live;
     struct observer *observer; /* NULL: there is no live page */
-    struct serve *serve;       /* NULL: programs cannot say what they do */
+    struct serve *serve;       /* NULL: programs cannot report regions */
     bool measuring;
-    uint64_t wait_until_ns; /* for steps that still run when the job's script has ended */
+    uint64_t wait_until_ns; /* end of the wait for steps that outlive the job's script */
 };
 
 /* Too large for the stack. */
@@ -111,7 +111,7 @@ static struct message message;
 
 /* --- the report of a batch step ------------------------------------------------------------- */
 
-/* Of the step alone. @param line  its record. @return NULL: out of memory */
+/* Format the report of the step alone. @param line  its record. @return NULL: out of memory */
 static char *step_tables_one(const struct step *step, const struct apapi_record *record,
                              const char *line)
 {
@@ -136,7 +136,7 @@ static char *step_tables_one(const struct step *step, const struct apapi_record 
     return text_of_stream(out, &text, result);
 }
 
-/* The table of the whole job. @return NULL: none. */
+/* @return the table of the whole job; NULL: there is none. */
 static char *step_tables_job(struct sampler *sampler, const struct apapi_record *record)
 {
     const struct step *step = &sampler->step;
@@ -151,7 +151,7 @@ static char *step_tables_job(struct sampler *sampler, const struct apapi_record 
                        step->job_nodelist);
 }
 
-/* The table of the batch step, followed by the job's; the other formats are of the step alone. */
+/* @return the table of the batch step and then of the job; other formats have the step alone. */
 static char *step_tables_text(struct sampler *sampler, const struct apapi_record *record,
                               const char *line)
 {
@@ -175,9 +175,9 @@ static char *step_tables_text(struct sampler *sampler, const struct apapi_record
 
 /* --- the share of the node ------------------------------------------------------------------ */
 
-#define STALE_NS ((uint64_t)(5 * NS_PER_S)) /* and two intervals: then the node sampler is dead */
+#define STALE_NS ((uint64_t)(5 * NS_PER_S)) /* plus two intervals: the node sampler has stopped */
 
-/* Slurm counts the cores of the job for its script: steps that it starts may have them, too. */
+/* Slurm counts all cores of the job for the batch step, but other steps may have them, too. */
 static bool share_is_exclusive(const struct apapi_identity *id)
 {
     return id->step[0] >= '0' && id->step[0] <= '9' && id->cores != APAPI_UNKNOWN &&
@@ -200,9 +200,9 @@ static void share_take_all(struct apapi_record *record)
 }
 
 /*
- * The meters' error of the power above idle power, as far as that is the step's; what was
- * extrapolated, which may be wrong as a whole; and idle power that was
- * estimated, or not known: between none and the least power that the node has drawn.
+ * @return the sum of the meters' error of power above idle power, for the step's part of it; of all
+ * extrapolated energy, which may be wrong as a whole; and of the error of idle power that was
+ * estimated, or is not known and lies between 0 and the least power that the node has drawn [J].
  */
 static double share_uncertainty_j(const struct share_end *end, int domain,
                                   const struct apapi_measurement *m)
@@ -239,7 +239,7 @@ static void share_take_domain(const struct share_end *end, int domain, struct ap
     }
 }
 
-/* @return whether idle power is in the energy of the domains that add up, or of the only ones. */
+/* @return whether idle power is in the energy of domains that add up; without these, of others. */
 static bool share_keeps_idle(const struct share_end *end, const struct apapi_share *share)
 {
     bool inner = !isnan(apapi_share_energy_j(share)), has = false;
@@ -273,8 +273,8 @@ static void share_take(const struct share_end *end, struct apapi_record *record)
 }
 
 /*
- * No step had more than the node used while it ran: neither by what was extrapolated at its end,
- * nor by an interval of which it had only a part.
+ * Limit a share to the energy that the node used while the step ran. The extrapolation at the end
+ * of the step, or an interval in which it ran only for a part, may have given it more.
  */
 static void share_bound(struct share_end *end, const struct apapi_measurement *m)
 {
@@ -291,7 +291,7 @@ static void share_bound(struct share_end *end, const struct apapi_measurement *m
     }
 }
 
-/* @return why there is no figure; NULL: there is. */
+/* @return why there is no share; NULL: there is one. */
 static const char *share_look(const struct share_key *key, struct share_end *end)
 {
     const struct share_head *head = &end->found.head;
@@ -432,7 +432,7 @@ static void open_parts(struct sampler *sampler)
     limits_hear(&sampler->limits, &sampler->parts);
 }
 
-/* During an upgrade; at any other time, there are two installations on the node. */
+/* Log that versions differ: during an upgrade, or if the node has two installations. */
 static void sampler_note_versions(const struct step *step)
 {
     if (strcmp(step->channel, APAPI_CHANNEL_VERSION) != 0) {
@@ -629,7 +629,7 @@ static bool converse(struct sampler *sampler)
     return true;
 }
 
-/* Time until work is due without a message [ms]; -1: never. */
+/* @return time until work is due without a message [ms]; -1: never. */
 static int patience_ms(const struct sampler *sampler)
 {
     const int times_ms[] = {
@@ -697,7 +697,7 @@ static int block_signals(void)
 
 static int sampler_run(void)
 {
-    static struct sampler sampler; /* no initial value: the file need not hold its 160 KB */
+    static struct sampler sampler; /* no initial value: it would add 160 KB to the program */
     struct apapi_error err;
     int signals = block_signals();
     int result = EXIT_SUCCESS;
@@ -758,7 +758,7 @@ int main(int argc, char **argv)
     }
     process_restrict();
     if (argc == 1 && fstat(APAPI_CHANNEL_FD, &channel) == 0 && S_ISSOCK(channel.st_mode)) {
-        unsetenv("LANG"); /* which the plugin has set: that of who reads the table is not known */
+        unsetenv("LANG"); /* the plugin has set it: the language of the reader is not known */
         return sampler_run();
     }
     process_settle(false);

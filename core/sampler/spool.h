@@ -8,8 +8,8 @@
 /*
  * Records that are not in the accounting file: checkpoints of running steps, and records that could
  * not be written. Each is a file <spool_dir>/<node>/<name>.json with one line in the form of the
- * accounting file. Its owner keeps it locked while it lives. The next owner of the lock may write
- * the line and remove the file. The lock ends with its process.
+ * accounting file. Its process keeps it locked; the lock ends with the process. The next owner of
+ * the lock may write the line to the accounting file and remove the file.
  */
 
 #define SPOOL_NAME_SIZE 128 /* bytes of a file's name with its NUL */
@@ -42,13 +42,13 @@ void spool_close(struct spool *spool);
 
 /** The receiver's verdict on a record. */
 enum spool_fate {
-    SPOOL_KEEP,    /* it stays for later */
-    SPOOL_END,     /* so do it and all that were not yet handed over */
+    SPOOL_KEEP,    /* the record stays for later */
+    SPOOL_END,     /* the record and all that were not handed over yet stay for later */
     SPOOL_WRITTEN, /* its file is removed */
     SPOOL_BAD      /* not a record: its file gets the name <name>.bad */
 };
 
-/** Gets a line of a process that has ended, NULL: errno says why not, and the name of its file. */
+/** Takes the name and the line of a file whose process has ended; NULL: errno says why no line. */
 typedef enum spool_fate (*spool_take_f)(const char *name, const char *line, void *context);
 
 /** Hand over the records of a node that no living process owns. A missing spool is empty. */

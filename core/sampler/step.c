@@ -101,7 +101,7 @@ static int parse_numbers(const struct message *message, struct step *step, struc
     return 0;
 }
 
-/* From where the plugin has read them; it has reported what is wrong. root has no min_interval. */
+/* Read the site's settings again; the plugin has reported problems. root has no min_interval. */
 static void parse_site(struct step *step)
 {
     char *rest = step->words, *word;
@@ -140,7 +140,7 @@ static void slow_down(uint64_t *interval_ns, struct step *step)
     }
 }
 
-/* The user's intervals replace the site's. Those of named components are added to the site's. */
+/* A user's list that begins with a default replaces the site's; another one is laid over it. */
 static int parse_user_intervals(const char *text, struct step *step, struct apapi_error *err)
 {
     struct apapi_intervals requested;
@@ -266,12 +266,12 @@ void names_user(uint32_t uid, char *name, size_t size)
     char text[4096];
 
     if (uid != APAPI_UNKNOWN && getpwuid_r(uid, &entry, text, sizeof text, &found) == 0 && found &&
-        strlen(found->pw_name) < size) { /* a part of a name may be another user's */
+        strlen(found->pw_name) < size) { /* a part of a name may be another user's name */
         snprintf(name, size, "%s", found->pw_name);
     }
 }
 
-/* Fewer than the step has cannot be right. */
+/* A number of cores that is less than the step's cannot be right. */
 void names_count_cores(struct step *step)
 {
     uint32_t cores = *step->slurm_conf ? config_node_cores(step->slurm_conf, step->id.node) : 0;
@@ -308,7 +308,7 @@ static void *task_run(void *argument)
     return NULL;
 }
 
-/* The process may end before the disk responds. */
+/* The thread is detached, because the process may end before the disk responds. */
 void task_start(struct task *task, void (*work)(void *context), void *context)
 {
     pthread_t thread;

@@ -21,7 +21,7 @@ struct step {
     bool slowed;              /* the user asked for shorter intervals than the site allows */
     uint64_t min_interval_ns; /* for this user [ns]; 0: no limit */
     struct config config;     /* the site's settings */
-    char config_path[PATH_MAX], words[8192]; /* `config` refers to them */
+    char config_path[PATH_MAX], words[8192]; /* `config` points into them */
     char gpus[4096];           /* of the step; "none"; "": Slurm does not manage GPUs */
     char slurm_conf[PATH_MAX]; /* of the node's slurmd; "": not known */
     char channel[16];          /* the plugin's APAPI_CHANNEL_VERSION; "": older than all */
@@ -29,26 +29,26 @@ struct step {
                    1];         /* of the sruns of this batch script; "": no job table wanted */
     char job_nodelist[4096];   /* "": not known */
     bool job_only;             /* the job gets a table, the batch step does not */
-    bool job_one;              /* one of both: the job's if there is more in it */
+    bool job_one;              /* only one table: the job's, if the job has more */
     bool job_quiet;            /* the job gets no table */
-    char budget[256];          /* the user's, of the job of this batch step; "": none */
-    uint32_t totals_ms;        /* time between two looks at it; 0, APAPI_UNKNOWN: no one watches */
+    char budget[256];          /* the user's budget of this batch step's job; "": none */
+    uint32_t totals_ms;        /* between two looks at the job's energy; 0, APAPI_UNKNOWN: none */
     enum config_format format; /* of the report for the plugin; CONFIG_NONE: no report */
-    /* patterns of config/filename.h */
+    /* output and trace are patterns of config/filename.h */
     char output[PATH_MAX];     /* the user's file for the report; "": the plugin prints it */
     char trace[PATH_MAX];      /* the user's file for all readings; "": none */
     uint32_t gid;              /* of the user; APAPI_UNKNOWN: not known */
     char groups[12000];        /* of the user, "100,4711" */
     char umask[8];             /* of the user, octal; "": not known */
-    char share[8];             /* "on", "off": the user wants one, or none; "": as the site */
+    char share[8];             /* "on", "off": the user's wish for a share; "": the site's */
     char overflow[PACKET_MAX]; /* the user's thresholds, one a line; "": none */
     char rules[PACKET_MAX];    /* a packet of the user's event settings, see channel/channel.h */
 };
 
 /**
  * Read the step from a configuration message, and the site's settings from the places that it
- * names. All members of `step` are 0 before: it is large, and most of its memory is never touched.
- * It must not be moved afterwards.
+ * names. All members of `step` must be 0 before, so that most of this large struct is never
+ * touched. It must not be moved afterwards.
  * @return 0; -1 with errno EINVAL and the key in `err`
  */
 int step_parse(const struct message *message, struct step *step, struct apapi_error *err);
@@ -59,18 +59,18 @@ static inline bool step_watches_job(const struct step *step)
     return step->totals_ms > 0 && step->totals_ms != APAPI_UNKNOWN;
 }
 
-/** Read how the tasks ended from the message that ends the step; unknown if it does not say. */
+/** Read how the tasks ended from the message that ends the step; what it leaves out is unknown. */
 void step_parse_ending(const struct message *message, struct apapi_ending *ending);
 
 /**
  * Remove the components that are not known here from a list. A user cannot correct apapi.conf.
  * @param list  "rapl:nvml", is changed
- * @return 0; -1 with errno ENOENT if nothing is left. `err` names the last one then.
+ * @return 0; -1 with errno ENOENT if nothing is left. `err` then names the last one removed.
  */
 int known_components(char *list, struct apapi_error *err);
 
-/** Write the name of a user, if there is one and all of it fits. Takes as long as the user
- * database. */
+/** Write the name of a user, if the user has one and all of it fits. Waits for the user database.
+ */
 void names_user(uint32_t uid, char *name, size_t size);
 
 /**
@@ -79,7 +79,7 @@ void names_user(uint32_t uid, char *name, size_t size);
  */
 void names_complete(struct step *step);
 
-/** Fill in the node's cores. A slurm.conf of a large cluster takes milliseconds. */
+/** Fill in the node's cores. To read the slurm.conf of a large cluster takes milliseconds. */
 void names_count_cores(struct step *step);
 
 /**
@@ -96,7 +96,7 @@ struct task {
 };
 
 /**
- * Start. The previous task must have ended. If no thread can be created, the work is done at once.
+ * Start work. The previous work must have ended. Without a thread, the work is done at once.
  * @param context  must stay valid until the task has ended
  */
 void task_start(struct task *task, void (*work)(void *context), void *context);

@@ -76,12 +76,12 @@ int user_become(const struct user *user)
 
 /* --- the process that is the user ----------------------------------------------------------- */
 
-#define BUFFER_BYTES (1 << 20) /* waits for a slow file system */
+#define BUFFER_BYTES (1 << 20) /* data that waits for a slow file system */
 #define SOCKET_FD 3            /* in the writer process */
 
 /* --- in the writer process, which becomes the user --- */
 
-/* The path comes first and ends with a NUL. @return bytes after it in `bytes`; -1: no path. */
+/* Read the path, which ends with a NUL. @return size of the rest in `bytes`; -1: no path. */
 static ssize_t writer_read_path(char path[PATH_MAX], char *bytes, size_t size)
 {
     size_t length = 0;
@@ -152,7 +152,7 @@ static _Noreturn void process_run(int fd, const struct user *user)
     }
     files_close_from(SOCKET_FD + 1);
     for (int own = 0; own < SOCKET_FD; own++) {
-        close(own); /* /dev/stdout is no file of the user's here, and said to be missing */
+        close(own); /* so that /dev/stdout, which is no file of the user, is missing */
     }
     if (user_become(user) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) {
         writer_answer("the user's rights", errno);
@@ -208,7 +208,7 @@ void writer_abandon(struct writer *writer)
 {
     if (writer->fd >= 0) {
         close(writer->fd);
-        kill(writer->pid, SIGKILL); /* if its file system hangs, it ends when that responds */
+        kill(writer->pid, SIGKILL); /* the process ends when its file system responds */
         waitpid(writer->pid, NULL, WNOHANG);
     }
     *writer = WRITER_NONE;
@@ -237,7 +237,7 @@ int writer_finish(struct writer *writer, uint64_t deadline_ns, struct apapi_erro
 
 #define PATIENCE_NS (300 * DEADLINE_MS) /* for a file system */
 
-/* The first failure is reported. */
+/* @return where to write a failure; NULL: an earlier one is kept. */
 static struct apapi_error *trouble_of(struct userfiles *files)
 {
     return *files->trouble.text ? NULL : &files->trouble;
@@ -294,7 +294,7 @@ void userfiles_start_trace(struct userfiles *files)
     }
 }
 
-/* The path of a file that the user has named by a pattern. @return 0; -1: it is in trouble. */
+/* Make the path of a file that the user has named by a pattern. @return 0; -1: see `trouble`. */
 static int userfiles_path(struct userfiles *files, const struct step *step, const char *pattern,
                           char path[PATH_MAX])
 {
@@ -361,7 +361,7 @@ void userfiles_end_trace(struct userfiles *files)
     }
     trace_finish(files->tracer, &lost);
     files->tracer = NULL;
-    /* the writer's own reason is better than what was noticed here */
+    /* ask the writer first: its own reason is better than what was noticed here */
     writer_finish(&files->trace, deadline_now() + PATIENCE_NS, trouble_of(files));
     if (*lost.text) {
         apapi_fail(trouble_of(files), EIO, "%s", lost.text);

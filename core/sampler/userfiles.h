@@ -21,7 +21,7 @@ struct user {
     mode_t umask;
 };
 
-/** Read them from what the plugin has sent. @return 0; -1 with errno EINVAL: not all is known. */
+/** Read the rights that the plugin has sent. @return 0; -1 with errno EINVAL: some are unknown. */
 int user_parse(const struct step *step, struct user *user, struct apapi_error *err);
 
 /** Become the user for good, in a process that is root or the user already. @return 0; -1 with
@@ -45,7 +45,7 @@ struct writer {
  */
 int writer_start(struct writer *writer, const struct user *user, struct apapi_error *err);
 
-/** Set the file; it is emptied or created. @param path  absolute. @return 0; -1 with errno. */
+/** Set the file, which is emptied or created. @param path  absolute. @return 0; -1 with errno. */
 int writer_open(const struct writer *writer, const char *path, struct apapi_error *err);
 
 /** Write a whole text. @return 0; -1 with errno ETIMEDOUT, EPIPE, ... */
@@ -53,12 +53,12 @@ int writer_put(const struct writer *writer, const char *text, size_t size, uint6
 
 /**
  * End the file.
- * @return 0 if everything was written; -1 with errno and the reason in `err`: that of the process,
- * which names the file, or ETIMEDOUT. The writer is WRITER_NONE afterwards.
+ * @return 0 if everything was written; -1 with errno EIO and the reason in `err`, in which the
+ * process names the file, or ETIMEDOUT. The writer is WRITER_NONE afterwards.
  */
 int writer_finish(struct writer *writer, uint64_t deadline_ns, struct apapi_error *err);
 
-/** Abandon it without a message. */
+/** Kill the process and close the socket, without a message. */
 void writer_abandon(struct writer *writer);
 
 /** The files that a user has named for a step: the report of a batch step, and the trace. */
@@ -79,7 +79,7 @@ bool userfiles_have_writers(const struct userfiles *files);
 /** Start the trace's thread, if there is a trace. */
 void userfiles_start_trace(struct userfiles *files);
 
-/** The step begins. @param folder  of the job, "" if not known */
+/** Open the trace's file when the step begins. @param folder  of the job, "" if not known */
 void userfiles_begin(struct userfiles *files, const struct step *step, const char *folder);
 
 /** Write the report. @return whether there is a file for it and it was written. */
