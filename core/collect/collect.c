@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The program beside srun: it takes the records of a step's nodes, and prints its report. */
+/* apapi-collect runs beside srun: it takes the records of a step's nodes and makes the report. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -39,10 +39,10 @@
 /* --- the limits of a step --------------------------------------------------------------------- */
 
 #define SILENT_PERIODS 3
-#define UNHEARD_PERIODS 30            /* for the first total: the step may begin late */
-#define TOLD_MAX 3                    /* nodes that are named at once */
-#define LINGER_NS (200 * DEADLINE_MS) /* between the ends of the nodes, if they end together */
-#define GRACE_NS (5000 * DEADLINE_MS) /* for scancel, after the step's end */
+#define UNHEARD_PERIODS 30            /* until the first total: the step may begin late */
+#define TOLD_MAX 3                    /* most nodes that are named at once */
+#define LINGER_NS (200 * DEADLINE_MS) /* most time between ends of nodes that end together */
+#define GRACE_NS (5000 * DEADLINE_MS) /* time for scancel after the step's end */
 #define JOBS_MAX 16
 
 /* The limits of a step: its user's and the site's. All zero at the start. */
@@ -57,21 +57,21 @@ struct step_limits {
     uint64_t pass_ns;   /* when to pass the totals on again */
     const struct forward *forward; /* to the process that watches the job, if any does */
     char step[64];                 /* "17.0" */
-    size_t job_count;              /* of a heterogeneous job each component has an ID */
+    size_t job_count;              /* each component of a heterogeneous job has an ID */
     uint32_t jobs[JOBS_MAX];       /* ascending */
     struct config config;
     struct limit_sum sum;
     struct crossings crossings;
     int speaker; /* srun's standard error, while the step runs; -1: it is not used */
-    int asker;   /* the first node, which has ended and waits for an answer; -1: it does not */
-    struct apapi_record first; /* of that node; all zero: it has not come */
+    int asker;   /* of the first node, which has ended and waits for an answer; -1: none */
+    struct apapi_record first; /* the first node's; all zero: it has not come */
 };
 
 /* --- what srun's user reads ------------------------------------------------------------------- */
 
 /*
- * The flags of descriptor 2 belong to srun, so pipes and terminals are opened again. Files do not
- * block, and have one offset with srun.
+ * The flags of descriptor 2 belong to srun, so pipes and terminals are opened again. Regular files
+ * do not block, and share their offset with srun.
  */
 static int speaker_open(void)
 {
@@ -85,7 +85,7 @@ static int speaker_open(void)
     return fd >= 0 ? fd : STDERR_FILENO;
 }
 
-/* Its reader may wait for its end. */
+/* Close srun's standard error: its reader may wait for the end of file. */
 static void speaker_close(struct step_limits *limits)
 {
     if (limits->speaker > STDERR_FILENO) {
@@ -97,7 +97,7 @@ static void speaker_close(struct step_limits *limits)
     limits->speaker = -1;
 }
 
-/* "apapi: step 17.0: " and a line. One that would have to wait is dropped. */
+/* Write a line after "apapi: step 17.0: ". A line that would have to wait is dropped. */
 static void __attribute__((format(printf, 2, 3)))
 speak(const struct step_limits *limits, const char *format, ...)
 {
@@ -120,7 +120,7 @@ speak(const struct step_limits *limits, const char *format, ...)
 
 /* --- totals ----------------------------------------------------------------------------------- */
 
-/* In ascending order. One that is there already, or has no room, is not added. */
+/* Add a job ID, in ascending order, unless it is there already or there is no room. */
 static void limits_add_job(struct step_limits *limits, uint32_t job)
 {
     if (limits->job_count < JOBS_MAX &&
@@ -154,7 +154,7 @@ static void limits_answer(struct step_limits *limits, int fd)
     free(crossed);
 }
 
-/* Where the step has ended on some nodes, the others may be about to say the same. */
+/* If the step has ended on some nodes only, wait a moment: the others may report their end soon. */
 static void limits_look_soon(struct step_limits *limits)
 {
     bool others = limits->sum.ended > 0 && limits->sum.ended < limits->sum.most;
@@ -186,7 +186,7 @@ static void limits_take_total(struct step_limits *limits, const struct delivery 
     }
 }
 
-/* The step has ended on a node. @param total_j  NaN: not known */
+/* Note that the step has ended on a node. @param total_j  NaN: not known */
 static void limits_take_end(struct step_limits *limits, const char *node, double total_j)
 {
     const struct limit_report record = {.total_j = total_j, .last = true};
@@ -199,7 +199,7 @@ static void limits_take_end(struct step_limits *limits, const char *node, double
 }
 
 /* Tell the process that watches the limits of the job what the step's nodes have drawn so far. A
- * node whose step was too short for a total has none. */
+ * node whose step was too short for a total has no `run` and gets 1. */
 static void limits_pass(const struct step_limits *limits)
 {
     char *lines = NULL, text[LIMIT_REPORT_SIZE];
@@ -225,7 +225,7 @@ static void limits_pass(const struct step_limits *limits)
 
 /* --- the actor -------------------------------------------------------------------------------- */
 
-/* Readers of srun's output, and those that wait for the collector, do not wait for the actor. */
+/* The actor closes what others may wait for: srun's output, and the sockets of the collector. */
 static void limits_settle(void)
 {
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -273,7 +273,7 @@ static void limits_take_place(struct step_limits *limits, struct order_answer *a
 }
 
 /*
- * Begin, if the configuration has limits.
+ * Begin, if the plugin asks for totals.
  * @param message  of the plugin
  */
 static void limits_begin(struct step_limits *limits, const struct message *message,
@@ -311,9 +311,9 @@ static void limits_begin(struct step_limits *limits, const struct message *messa
     }
     site = limit_site_of(&limits->config);
     limit_list_fill(&limits->crossings.limits, LIMIT_STEP, message_value(message, "overflow"),
-                    message_value(message, "budget"), NULL); /* mistakes were told at the prompt */
+                    message_value(message, "budget"), NULL); /* srun has reported mistakes */
     limits->counted =
-        !limit_list_has(&limits->crossings.limits, LIMIT_STEP); /* who asked is told */
+        !limit_list_has(&limits->crossings.limits, LIMIT_STEP); /* only who set a limit is told */
     crossings_open(&limits->crossings, &config, NULL);
     limits->speaker = speaker_open();
     if (message_value(message, "quiet")) {
@@ -328,7 +328,7 @@ static void limits_begin(struct step_limits *limits, const struct message *messa
 
 /* --- crossings -------------------------------------------------------------------------------- */
 
-/* The step's parts, as arguments of scancel. */
+/* Write the step's IDs, one for each component, as arguments of scancel. */
 static void limits_steps(const struct step_limits *limits, char *text, size_t size)
 {
     const char *dot = strchr(limits->step, '.');
@@ -401,7 +401,7 @@ static void limits_tell_node(const struct step_limits *limits, const struct limi
     }
 }
 
-/* A network that fails concerns all nodes at once. */
+/* Name only the first TOLD_MAX nodes: a network that fails concerns all nodes at once. */
 static void limits_look_at_nodes(struct step_limits *limits, uint64_t now_ns)
 {
     const struct limit_node *node;
@@ -419,7 +419,7 @@ static void limits_look_at_nodes(struct step_limits *limits, uint64_t now_ns)
     }
 }
 
-/* Once, for who asked for a limit: nodes of which nothing is known. */
+/* Tell a user who has set a limit, once, how many nodes have sent nothing. */
 static void limits_count_nodes(struct step_limits *limits, uint64_t now_ns)
 {
     size_t known = limit_sum_known(&limits->sum);
@@ -468,7 +468,7 @@ static bool is_of_step(const char *threshold)
     return strncmp(threshold, "step ", 5) == 0 || strncmp(threshold, "budget of ", 10) == 0;
 }
 
-/* Those that the first node was told of are left out: limits_report() has all. */
+/* Leave out the crossings that the first node was told of: limits_report() adds all of the step. */
 static void limits_take_record(struct step_limits *limits, struct apapi_record *record)
 {
     const struct apapi_identity *id = &record->id;
@@ -486,7 +486,7 @@ static void limits_take_record(struct step_limits *limits, struct apapi_record *
     }
 }
 
-/* The last ones come when the record of the first node has been written. */
+/* Add the step's crossings: the last ones come after the record of the first node was written. */
 static void limits_report(struct step_limits *limits, struct apapi_merge *merge)
 {
     if (limits->begun_ns && *limits->first.id.node) {
@@ -519,7 +519,7 @@ static int limits_fd(const struct step_limits *limits)
     return limits->period_ns ? limits->crossings.fd : -1;
 }
 
-/* srun has ended, or soon will. The actor ends by itself, when it has nothing to do any more. */
+/* End the limits: srun has ended, or soon will. The actor ends by itself, after its last work. */
 static void limits_end(struct step_limits *limits)
 {
     limits->ending = true;
@@ -567,7 +567,7 @@ struct collector {
     bool whole_job; /* started by salloc: collects what other sruns forward */
     bool alone;     /* srun has ended */
     bool ending;    /* the step has ended; give up at `end_ns` */
-    bool launched;  /* on all nodes, as far as srun knows */
+    bool launched;  /* the step was launched on all nodes, as far as srun knows */
     uint64_t end_ns;
     enum config_format format;
     bool verbose;
@@ -746,7 +746,7 @@ static void begin_end(struct collector *collector, bool alone)
     collect_expect(collector, nodelist ? nodelist : "");
 }
 
-/* The energy of short steps is known only now. */
+/* Pass on the totals, too: the energy of short steps is known only now. */
 static void collect_end_forward(struct collector *collector)
 {
     limits_pass(&collector->limits);
@@ -799,7 +799,7 @@ static ssize_t send_some(void *cookie, const char *bytes, size_t size)
     return (ssize_t)size;
 }
 
-/* @return 0; -1: not all of the report has reached srun. So does the next one. */
+/* @return 0; -1: not all of the report has reached srun. */
 static int send_step_report(const struct collector *collector)
 {
     const cookie_io_functions_t calls = {.write = send_some};
@@ -826,7 +826,7 @@ static int send_step_report(const struct collector *collector)
     return result;
 }
 
-/* Without its end srun says that the report is not whole. */
+/* Without the end, srun says that the report is incomplete. @return as send_step_report(). */
 static int send_report(struct collector *collector)
 {
     bool ran = collector->launched || apapi_merge_count(collector->merge) > 0;
@@ -893,7 +893,7 @@ int main(int argc, char **argv)
     int status;
 
     if (argc == 1 && is_socket(APAPI_CHANNEL_FD) && is_socket(APAPI_LISTEN_FD)) {
-        unsetenv("LANG"); /* which the plugin has set: that of who reads the table is not known */
+        unsetenv("LANG"); /* the plugin has set it: the language of the reader is not known */
         return collect_run();
     }
     status = option_table_read(&table, argc, argv, NULL);
