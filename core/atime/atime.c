@@ -28,15 +28,15 @@
 #include "measure/domain.h"
 #include "session/trace.h"
 
-#define PATIENCE_NS UINT64_C(2000000000) /* with explicit selections: GPUs, a BMC */
+#define PATIENCE_NS UINT64_C(2000000000) /* wait for selected components: GPUs, a BMC */
 
 /* --- options ---------------------------------------------------------------------------------- */
 
-/** The options of the command line and the environment. Texts are borrowed from those. */
+/** The options of the command line and the environment. The texts are borrowed. */
 struct options {
     const char *components; /* NULL: the default */
     struct apapi_intervals intervals;
-    int form;           /* in `formats` */
+    int form;           /* index in `formats` */
     const char *output; /* path; NULL: standard error */
     const char *trace;  /* path; NULL: none */
     size_t runs, warmups;
@@ -79,7 +79,7 @@ static int set_intervals(void *target, const char *text, struct apapi_error *err
     return result;
 }
 
-/* They are parsed when all are known: a mistake takes several lines. One too many is noticed. */
+/* Keep a threshold, and one too many; limits_open() parses them: a mistake takes several lines. */
 static int set_overflow(void *target, const char *text, struct apapi_error *err)
 {
     struct options *options = target;
@@ -127,7 +127,7 @@ static const struct option_table table = {
     .words_end = true,
     .rows = option_rows};
 
-/* As parsed by the original APAPI: a whole number in any base, 1. */
+/* @return whether the text is the number 1, in any base, like the original APAPI. */
 static bool is_one(const char *text)
 {
     char *end;
@@ -135,7 +135,7 @@ static bool is_one(const char *text)
     return text && *text && strtol(text, &end, 0) == 1 && *end == '\0';
 }
 
-/* Divides the words at the first "--" in them. */
+/* Divide the words at their first "--". @return -1: continue; otherwise the exit status. */
 static int check_comparison(char **words, struct options *options)
 {
     if (!options->compare) {
@@ -157,7 +157,7 @@ static int check_comparison(char **words, struct options *options)
     return complain(USAGE_ERROR, "--compare: two programs are needed: A [ARG]... -- B [ARG]...");
 }
 
-/* Prints errors and --help. @return -1: continue; otherwise the exit status. */
+/* Print errors and --help. @return -1: continue; otherwise the exit status. */
 static int options_parse(int argc, char **argv, struct options *options)
 {
     const char *components = secure_getenv("APAPI_CMPLIST");
@@ -203,8 +203,8 @@ struct atime {
 };
 
 /*
- * Create or truncate a file that a user named; a descriptor above standard error. If the caller has
- * closed that, messages must not get into the file.
+ * Create or truncate a file that a user named. @return a descriptor above standard error: if the
+ * caller has closed standard error, messages must not get into the file.
  */
 static int output_open(const char *path, struct apapi_error *err)
 {
@@ -280,7 +280,7 @@ static int atime_open_session(struct atime *atime, struct apapi_error *err)
 
 /* --- limits ----------------------------------------------------------------------------------- */
 
-/* The mistake, the text and a caret: the first line says who speaks. */
+/* Print the mistake, the text and a caret; the first line begins with the program's name. */
 static int limits_refuse(const char *text)
 {
     char clean[sizeof((struct apapi_error *)0)->text], line[sizeof clean];
@@ -355,7 +355,7 @@ static int atime_open_all(struct atime *atime)
         atime->error = errno;
         return complain(USAGE_ERROR, err.text);
     }
-    /* its component may not have opened in the time that atime waits for it */
+    /* a limit's component may not have opened in the time that atime waits for it */
     return crossings_set(&atime->limits, atime->session, &err) ||
                    ((waiting = crossings_waiting(&atime->limits)) &&
                     limit_refuse(waiting, LIMIT_METER, EAGAIN, "its component is not ready", &err))
@@ -410,7 +410,7 @@ static void runs_stop(struct atime *atime, bool last, struct apapi_record *recor
 
     if (!record->complete) {
         region_watch_end(atime->regions, NULL);
-        return; /* not started */
+        return; /* the session was not started */
     }
     apapi_session_stop(atime->session, NULL);
     if (apapi_session_measurement(atime->session, &record->measurement, &err)) {
@@ -450,7 +450,7 @@ static int run_once(struct atime *atime, const struct signals *signals, struct r
     return result;
 }
 
-/* A round: each program once. The first one is run whatever signals there were. */
+/* Run each program once. The first program runs whatever signals have come. */
 static int runs_round(struct atime *atime, const struct signals *signals, struct report *reports,
                       size_t count, struct apapi_error *err)
 {
@@ -475,7 +475,7 @@ static int runs_round(struct atime *atime, const struct signals *signals, struct
     return 0;
 }
 
-/* @return 0; 1: a signal has ended it; -1 as runs_measure(). */
+/* @return 0; 1: a signal has ended the warm-up; -1 with errno, as runs_measure(). */
 static int runs_warm_up(const struct signals *signals, struct report *reports, size_t count,
                         struct apapi_error *err)
 {
@@ -554,7 +554,7 @@ static void runs_clear(struct report *report)
 
 /* ---------------------------------------------------------------------------------------------- */
 
-/* All or nothing. */
+/* Write the report, which is formatted as a whole before. */
 static int atime_write(const struct atime *atime, struct apapi_error *err)
 {
     const struct options *options = atime->options;
@@ -626,7 +626,7 @@ static void atime_close_all(struct atime *atime)
     }
 }
 
-/* There is too little of something to measure; the program may need less. */
+/* Run the program unmeasured if descriptors, memory or threads are short: it may need fewer. */
 static void atime_step_aside(const struct atime *atime)
 {
     const struct options *options = atime->options;
@@ -644,7 +644,7 @@ static void note_nothing(int number)
     (void)number;
 }
 
-/* Caught, not ignored: the program gets the disposition that atime had. */
+/* Catch a signal instead of ignoring it, so that the program gets the disposition of atime. */
 static void atime_survive(int number)
 {
     if (signal(number, note_nothing) == SIG_IGN) {
@@ -661,7 +661,7 @@ int main(int argc, char **argv)
     if (status >= 0) {
         return status;
     }
-    /* the program's exit status counts even if report and trace are not read, or have a limit */
+    /* the program's exit status counts even if report and trace have no reader, or reach a limit */
     atime_survive(SIGPIPE);
     atime_survive(SIGXFSZ);
     child_note_descriptors();

@@ -36,12 +36,12 @@ struct private_page {
     int file;                     /* -1: not open */
     const char *base;
     char folder[FOLDER_SIZE];   /* "": it has no name */
-    char path[FOLDER_SIZE + 5]; /* of the page in it */
+    char path[FOLDER_SIZE + 5]; /* of the page in the folder */
 };
 
 #define PRIVATE_PAGE_NONE ((struct private_page){.file = -1})
 
-/* No other user can replace this user's files in it, and readings do not wait for a disk. */
+/* @return whether no other user can replace our files in `base`, and readings wait for no disk. */
 static bool private_page_is_good(const char *base)
 {
     struct statfs kind;
@@ -75,7 +75,7 @@ static void private_page_close(struct private_page *page)
     errno = saved;
 }
 
-/* The page has no name yet: nothing of it is left if the process is killed. */
+/* Create the page without a name: nothing of it is left if the process is killed. */
 static int private_page_create(struct private_page *page, struct apapi_error *err)
 {
     const char *const bases[] = {secure_getenv("XDG_RUNTIME_DIR"), "/dev/shm", "/tmp"};
@@ -107,7 +107,7 @@ static int private_page_create(struct private_page *page, struct apapi_error *er
     return 0;
 }
 
-/* Folders of processes that were killed: the lock of their page can be had. */
+/* Remove the folder of a process that was killed: its page is not locked any more. */
 static void private_page_remove_dead(int base, const char *name, unsigned char type, void *context)
 {
     int folder, file = -1;
@@ -131,7 +131,7 @@ static void private_page_remove_dead(int base, const char *name, unsigned char t
     folder_close(folder);
 }
 
-/* The modes do not depend on the umask. */
+/* Give the page its name. The modes do not depend on the umask. */
 static int private_page_name(struct private_page *page)
 {
     char self[32];
@@ -153,7 +153,7 @@ static int private_page_name(struct private_page *page)
 
 struct region_watch {
     struct private_page page;
-    pthread_mutex_t lock; /* of `observer` */
+    pthread_mutex_t lock; /* protects `observer` */
     struct observer *observer;
     struct serve *serve; /* NULL: no thread */
     pthread_t thread;
@@ -211,7 +211,7 @@ int region_watch_publish(struct region_watch *watch, struct apapi_error *err)
     if (!watch) {
         return 0;
     }
-    snprintf(base, sizeof base, "%s/.", watch->page.base); /* which may be a link */
+    snprintf(base, sizeof base, "%s/.", watch->page.base); /* the base may be a link */
     folder_each(AT_FDCWD, base, private_page_remove_dead, NULL);
     if (private_page_name(&watch->page)) {
         apapi_fail(err, errno, "%.160s: %s", watch->page.base, strerror(errno));
@@ -225,7 +225,7 @@ int region_watch_publish(struct region_watch *watch, struct apapi_error *err)
 void region_watch_withdraw(struct region_watch *watch)
 {
     if (watch) {
-        region_watch_end(watch, NULL); /* a program that could not be started */
+        region_watch_end(watch, NULL); /* the run of a program that could not be started */
         private_page_withdraw(&watch->page);
     }
 }

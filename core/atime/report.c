@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The figures of one run and of several: what all forms of the report have in common. */
+/* The figures of one run and of several, which all forms of the report share. */
 #include "atime/report.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ const struct figure_name figure_names[FIGURES] = {
     [POWER] = {"power", "mean_w", "W"},
 };
 
-/* The region in this run; NULL: it has none. */
+/* @return the same region in this run; NULL: the run does not have it. */
 static const struct apapi_region_result *region_of(const struct run *run,
                                                    const struct apapi_region_result *region)
 {
@@ -71,13 +71,13 @@ double run_figure(const struct run *run, enum figure figure, struct part part)
 
 /* --- of several runs -------------------------------------------------------------------------- */
 
-/* The domains of a total that this run lacks. */
+/* @return bits of the domains that the total of this run lacks. */
 static uint32_t unknown_to(const struct run *run)
 {
     return domain_list_adding_up(run->record.measurement.unknown_domains);
 }
 
-/* The domains that a run has measured. */
+/* @return bits of the domains that at least one run has measured. */
 static uint32_t known_to_any(const struct report *report)
 {
     uint32_t known = 0;
@@ -111,7 +111,7 @@ double run_uncertainty(const struct run *run, struct part part)
     return error_j / run_figure(run, ENERGY, part);
 }
 
-/* An energy is that between two steps of the meter, each anywhere within half the uncertainty. */
+/* An energy lies between two steps of the meter, each uniform within half the uncertainty: 2/12. */
 #define VARIANCE (1.0 / 6)
 
 struct spread report_spread(const struct report *report, enum figure figure, struct part part)
@@ -168,7 +168,7 @@ int report_regions(const struct report *report, struct apapi_regions *result)
 
 /* --- Student's t distribution ----------------------------------------------------------------- */
 
-#define HALF_STEPS 80 /* of the tanh-sinh rule, which is exact to some 14 digits then */
+#define HALF_STEPS 80 /* of the tanh-sinh rule: so many make it exact to some 14 digits */
 #define STEP 0.04
 #define PRECISION 1e-14
 
@@ -229,7 +229,7 @@ struct difference student_difference(const struct spread *one, const struct spre
     b = other->sd * other->sd / (double)other->count;
     error = sqrt(a + b);
     if (!(error > 0)) {
-        return result; /* all runs alike: that says nothing */
+        return result; /* all runs are alike: nothing can be concluded */
     }
     df =
         (a + b) * (a + b) / (a * a / (double)(one->count - 1) + b * b / (double)(other->count - 1));

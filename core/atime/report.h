@@ -20,20 +20,20 @@ struct report {
     char *const *program;        /* as for execvp() */
     size_t runs_wanted, warmups; /* warm-ups come first and are not measured */
     bool verbose;
-    struct child_end warmup; /* the last one */
+    struct child_end warmup; /* the last warm-up */
     size_t count;            /* finished runs, > 0 */
     struct run *runs;        /* room for `runs_wanted` */
 };
 
 /* --- forms ------------------------------------------------------------------------------------ */
 
-/** Writes one format. 0; -1 with errno ENOMEM. */
+/** Writes one format. @return 0; -1 with errno ENOMEM. */
 typedef int (*report_f)(FILE *out, const struct report *report, struct apapi_error *err);
 
-/** Writes one format for two programs. 0; -1 with errno ENOMEM. */
+/** Writes one format for two programs. @return 0; -1 with errno ENOMEM. */
 typedef int (*compare_f)(FILE *out, const struct report reports[2], struct apapi_error *err);
 
-/** For people; several runs as mean and standard deviation. */
+/** A table for people; several runs as mean and standard deviation. */
 int report_table(FILE *out, const struct report *report, struct apapi_error *err);
 
 /** One line: a record with the key `program`; for several runs an array of them, and statistics. */
@@ -56,24 +56,24 @@ struct figure_name {
 };
 extern const struct figure_name figure_names[FIGURES];
 
-/* Of two programs, in this order. */
+/* Figures that are compared between two programs, in this order. */
 static const enum figure figures_compared[] = {ENERGY, POWER, ELAPSED};
 
-/** The subject of a number: all zero: the run. A domain or region has no time of the processor. */
+/** The subject of a figure; all zero: the run. Domains and regions have no CPU time. */
 struct part {
     enum apapi_domain domain;
     const struct apapi_region_result *region; /* of the list of report_regions(); NULL: none */
 };
 #define WHOLE ((struct part){APAPI_DOMAIN_NONE, NULL})
 
-/** @return the number; NaN: not known. The power of a region is by the time of its threads. */
+/** @return the number; NaN: not known. A region's power is energy by time of its threads. */
 double run_figure(const struct run *run, enum figure figure, struct part part);
 
-/** @return the uncertainty of the energy of the run or a domain, as a share; NaN: not known. */
+/** @return the uncertainty of the energy, as a part of the energy; NaN: not known. */
 double run_uncertainty(const struct run *run, struct part part);
 
-/** Mean and standard deviation (n - 1) of the known values. NaN for fewer than one or two. That of
- * energy and power is at least what the uncertainties of the runs make of it. */
+/** Mean (NaN: no value) and standard deviation (n - 1; NaN: less than two) of the known values. For
+ * energy and power it is at least the deviation that follows from the runs' uncertainties. */
 struct spread {
     size_t count;
     double mean;
@@ -81,12 +81,12 @@ struct spread {
 };
 
 /**
- * The same number in all runs. Of totals only those that lack no domain that another run knows:
- * with and without its package a node has two energies.
+ * @return the spread of a figure over all runs. A total counts only if it lacks no domain that
+ * another run knows: totals with and without a package cannot be compared.
  */
 struct spread report_spread(const struct report *report, enum figure figure, struct part part);
 
-/** @return bits of the domains that add up, that a run has meters for, and that no run knows. */
+/** @return bits of the domains that add up, have a meter in some run, and are known in no run. */
 uint32_t report_missing_domains(const struct report *report);
 
 /** @return whether at least one run has measured this domain; NONE: any domain that adds up. */
@@ -113,13 +113,13 @@ double student_half_width(const struct spread *spread);
 /** Difference of two means, by Welch's t-test. NaN: not known. */
 struct difference {
     double mean;       /* other - one */
-    double half_width; /* of the 95 % confidence interval of it */
-    double p;          /* probability of at least such a difference if there is none */
+    double half_width; /* of the 95 % confidence interval of `mean` */
+    double p;          /* probability of at least this difference if the true means are equal */
 };
 
 struct difference student_difference(const struct spread *one, const struct spread *other);
 
-/** The difference of a number of the second program from that of the first. */
+/** @return the second program's figure minus the first program's. */
 struct difference report_difference(const struct report reports[2], enum figure figure);
 
 #endif

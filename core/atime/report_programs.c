@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reports for programs: JSON, CSV, and the layout of the original atime. */
+/* Reports for programs: JSON and CSV. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -16,7 +16,7 @@
 #include "render/csv.h"
 #include "render/regions.h"
 
-/* As in a record; an unknown number has no key. */
+/* Put a number as in a record; an unknown number has no key. */
 static void put_number(struct json_writer *json, const char *key, double value)
 {
     json_put_number(json, key, value, JSON_MEASURED);
@@ -47,7 +47,7 @@ static void put_program(struct json_writer *json, const struct report *report,
     json_end(json);
 }
 
-/* The values of an event by its definition, which a record does not have. */
+/* Put the values that an event's definition selects; a record does not have them. */
 static void put_values(struct json_writer *json, const struct apapi_event_result *event)
 {
     static const char *const keys[] = {"value0", "value1"};

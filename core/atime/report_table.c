@@ -25,7 +25,7 @@
 
 /* --- cells ------------------------------------------------------------------------------------ */
 
-/* Two digits of the standard deviation, if that needs at most three more than the mean has. */
+/* @return decimals for two digits of the standard deviation; at most three more than the mean's. */
 static int spread_decimals(const struct units_scale *scale, double sd)
 {
     int wanted = sd > 0 ? 1 - (int)floor(log10(sd / scale->factor)) : 0;
@@ -36,7 +36,7 @@ static int spread_decimals(const struct units_scale *scale, double sd)
     return wanted > scale->decimals ? wanted : scale->decimals;
 }
 
-/* "480.5 ± 0.9 J", both numbers in the scale of the mean; without `sd` "480.5 J"; "-". */
+/* "480.5 ± 0.9 J", both in the scale of the mean; without `sd` "480.5 J"; without values "-". */
 static struct units_text spread_text(const struct spread *spread, const char *unit)
 {
     struct units_scale scale = units_scale(spread->mean);
@@ -137,7 +137,7 @@ static void table_domain(const struct table *table, const struct report *report,
                units_part(count < report->count, "in %zu of %zu runs", count, report->count).text);
 }
 
-/* @return whether there is any. */
+/* @return whether there is any such domain. */
 static bool table_domains_that(const struct table *table, const struct report *report, bool add_up)
 {
     bool any = false;
@@ -178,7 +178,7 @@ static int table_domains(FILE *out, const struct report *report)
         fputs("  in brackets: inside package or around other domains, not to be added\n", out);
     }
     for (int domain = APAPI_DOMAIN_NONE + 1; domain < APAPI_DOMAINS; domain++) {
-        double least = NAN; /* share of a run's time that the domain's energy is of */
+        double least = NAN; /* least part of a run's time that the energy covers */
 
         for (size_t i = 0; i < report->count; i++) {
             const struct apapi_domain_result *one =
@@ -215,7 +215,7 @@ static void table_region(const struct table *table, const struct report *report,
                    .text);
 }
 
-/* A row for each of those with the highest energy, and figures of merit of one run, on average. */
+/* Print a row for each region of the highest energies, and the mean figures of merit of a run. */
 static int table_regions(FILE *out, const struct report *report)
 {
     static const struct table_column columns[] = {
@@ -256,7 +256,7 @@ static int table_regions(FILE *out, const struct report *report)
 
 /* --- several runs: notes ---------------------------------------------------------------------- */
 
-/* The runs as nodes of a step, named by their number. NULL: out of memory */
+/* @return the runs, merged like nodes of a step, with numbers as names; NULL: out of memory. */
 static struct apapi_merge *merge_runs(const struct report *report)
 {
     struct apapi_merge *merge = apapi_merge_create();
@@ -305,7 +305,7 @@ static int table_notes(FILE *out, const struct report *report)
     return failed ? -1 : 0;
 }
 
-/* Mean and standard deviation, or half of the confidence interval. */
+/* Print mean and standard deviation, or mean and half of the 95 % confidence interval. */
 static void table_figure(struct text_line *line, const struct report *report, enum figure figure,
                          bool confidence)
 {
