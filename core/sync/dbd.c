@@ -137,7 +137,7 @@ static int dbd_hand_over(slurm_list list, struct runs *runs)
     return result;
 }
 
-/* slurmdbd makes names of tables from it, as it is. A record may have what a user has made up. */
+/* slurmdbd makes names of tables from the name, unchecked, and a user may forge it in a record. */
 static bool dbd_may_have(const char *cluster)
 {
     return cluster[strspn(cluster, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

@@ -8,20 +8,20 @@
 #include "apapi/error.h"
 #include "sync/jobs.h"
 
-/* Slurm's accounting. One connection at a time. The only file that uses libslurm. */
+/* Access to Slurm's accounting, with one connection at a time. Only dbd.c uses libslurm. */
 
 /** @return the name of slurm.conf's cluster; "": not known. Static storage. */
 const char *dbd_cluster(void);
 
-/** Read slurm.conf and connect. 0; -1 with errno EIO. */
+/** Read slurm.conf and connect. @return 0; -1 with errno EIO. */
 int dbd_open(struct apapi_error *err);
 
 /** Close. Uncommitted changes are lost. */
 void dbd_close(void);
 
 /**
- * Add all runs of the jobs that slurmdbd knows, and sort them.
- * @param cluster  "": that of slurm.conf
+ * Add all runs of the jobs that slurmdbd knows to `runs`, and sort `runs`.
+ * @param cluster  "": the cluster of slurm.conf
  * @return 0; -1 with errno EIO, ENOMEM.
  */
 int dbd_find(const char *cluster, const uint32_t *jobs, size_t count, struct runs *runs,
@@ -31,7 +31,7 @@ int dbd_find(const char *cluster, const uint32_t *jobs, size_t count, struct run
 int dbd_write(const char *cluster, const struct dbd_run *run, char *comment,
               struct apapi_error *err);
 
-/** Commit the changes. 0; -1 with errno EIO. */
+/** Commit the changes. @return 0; -1 with errno EIO. */
 int dbd_commit(struct apapi_error *err);
 
 #endif

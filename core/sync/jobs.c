@@ -108,7 +108,7 @@ struct runs_job runs_find(const struct runs *runs, uint32_t job)
             break; /* not a restart, but a job with the same number */
         }
         found.latest = later ? found.latest : run;
-        if (run->start_s > 0) { /* cancelled before its start: no time */
+        if (run->start_s > 0) { /* 0: cancelled before its start */
             found.start_s = run->start_s;
         }
         later = run;
@@ -161,7 +161,7 @@ void comment_own(char own[COMMENT_OWN_SIZE], const struct apapi_job_total *total
     strcat(own, "}");
 }
 
-/* @return whether the text is an object */
+/* @return whether the text is a JSON object */
 static bool object_parse(struct tree *tree, const char *text)
 {
     struct tree_problem problem;
@@ -176,7 +176,7 @@ static const char *behind_text(const char *quote)
     return quote + 1;
 }
 
-/* The end of a member of a valid object: its comma, or the object's brace. */
+/* @return the end of a member of a valid object: the member's comma, or the object's brace. */
 static const char *member_end(const char *at)
 {
     for (int depth = 0; depth > 0 || !strchr(",}", *at);) {
@@ -186,8 +186,8 @@ static const char *member_end(const char *at)
     return at;
 }
 
-/* Byte for byte but for our key: its member is replaced, or comes before the last brace. NULL: out
- * of memory. */
+/* Keep an object byte for byte, but replace the member of our key, or add it before the last brace.
+ * @return the new object; NULL: out of memory. */
 static char *put_into_object(const char *there, bool empty, const char *own)
 {
     const char *begin = strchr(there, '{'), *end;
@@ -262,7 +262,7 @@ int comment_put(const char *there, const char *own, char **result)
 
 #define VERSION 1
 
-/* A file of the folder. @return -1: `absent`, if the folder is there and the file is not */
+/* Open a file of the folder. @return -1: `absent` tells that only the file is missing */
 static int state_open(const char *dir, const char *name, int flags, bool *absent,
                       struct apapi_error *err)
 {
@@ -339,7 +339,7 @@ void state_free(struct state *state)
     *state = (struct state){0};
 }
 
-/* Files are asked for in the order in which they were noted: the next one is mostly found first. */
+/* Files are asked for in the order in which they were noted, so the next entry is mostly right. */
 uint64_t state_offset(struct state *state, const char *file)
 {
     const struct tree_node *files = state->files;

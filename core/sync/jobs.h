@@ -13,8 +13,8 @@
 struct found_job {
     char cluster[64]; /* "": not known */
     uint32_t job;
-    size_t records;  /* found */
-    int64_t since_s; /* waiting since then [s since 1970] */
+    size_t records;  /* number found */
+    int64_t since_s; /* when the job began to wait [s since 1970] */
 };
 
 /** A set of jobs. All zero at the start. */
@@ -24,21 +24,21 @@ struct found {
     size_t count, room;
 };
 
-/** Add a job. The records of one that is known are added up. 0; -1 with ENOMEM. */
+/** Add a job, or add its records to those of a known job. @return 0; -1 with errno ENOMEM. */
 int found_add(struct found *found, const struct found_job *job);
 
 /** Sort by cluster and number, after the last one was added. */
 void found_sort(struct found *found);
 
-/** Free what it owns. */
+/** Free all that `found` owns. */
 void found_free(struct found *found);
 
 /** One run of a job; a job that was requeued or resized has several. */
 struct dbd_run {
     uint32_t job, uid;
-    uint32_t array_job, array_task;   /* task of an array job; 0: none */
+    uint32_t array_job, array_task;   /* array_job 0: no task of an array */
     int64_t submit_s, start_s, end_s; /* [s since 1970]; 0: not yet */
-    bool ended;                       /* and slurmdbd has everything */
+    bool ended;                       /* the run has ended, and slurmdbd has all data of it */
     const char *comment;              /* valid during the call only */
 };
 
@@ -49,12 +49,12 @@ struct runs {
     struct namelist comments; /* of the runs */
 };
 
-/** Add a copy of a run. 0; -1 with errno ENOMEM. */
+/** Add a copy of a run. @return 0; -1 with errno ENOMEM. */
 int runs_add(struct runs *runs, const struct dbd_run *run);
 
 /** A job with all its runs. */
 struct runs_job {
-    const struct dbd_run *latest; /* NULL: slurmdbd does not know it */
+    const struct dbd_run *latest; /* NULL: slurmdbd does not know the job */
     int64_t start_s;              /* of the first run [s since 1970] */
 };
 
@@ -68,7 +68,7 @@ void runs_sort(struct runs *runs);
  */
 struct runs_job runs_find(const struct runs *runs, uint32_t job);
 
-/** Free what it owns. */
+/** Free all that `runs` owns. */
 void runs_free(struct runs *runs);
 
 #define COMMENT_MAX 65535    /* bytes that fit into slurmdbd's table */
@@ -104,24 +104,24 @@ struct state {
     struct tree tree;                  /* the file; all zero: a first run */
     const struct tree_node *files;     /* {"2026-11-21/n1.jsonl": bytes}; NULL: none */
     const struct tree_node *waiting;   /* [{"cluster": "mars", "job": 17, "since": s since 1970}] */
-    const struct tree_node *next_file; /* behind the one that was asked for last */
-    struct json_writer json;           /* what the next run gets: files, then jobs that wait */
-    bool waits;                        /* jobs are written */
+    const struct tree_node *next_file; /* the entry behind the file that was asked for last */
+    struct json_writer json;           /* the new state: files, then waiting jobs */
+    bool waits;                        /* `json` has begun the waiting jobs */
 };
 
 /**
- * Read the state `name` in the folder. If there is none, start with that of a first run, from
- * `first_ns` on.
+ * Read the state `name` in the folder. If there is none, start with the state of a first run, which
+ * takes records from `first_ns` on.
  * @return 0; -1 with errno ENOMEM, or of reading. Call state_free() in both cases.
  */
 int state_load(struct state *state, const char *dir, const char *name, int64_t first_ns,
                struct apapi_error *err);
 
-/** Save, once, what was noted. 0; -1 with errno of the call that failed. */
+/** Save the noted files and jobs, once. @return 0; -1 with errno of the call that failed. */
 int state_save(struct state *state, const char *dir, const char *name, int64_t now_ns,
                struct apapi_error *err);
 
-/** Free what it owns. */
+/** Free all that `state` owns. */
 void state_free(struct state *state);
 
 /** @return how far a file ("2026-11-21/n1.jsonl") has been read [bytes]. */

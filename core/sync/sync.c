@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi sync: what jobs have used, in Slurm's accounting. */
+/* apapi sync: write the energy that jobs have used into Slurm's accounting. */
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -39,15 +39,15 @@ struct sync {
     bool incremental; /* only what is new since the last run, and jobs that waited */
     char state_name[NAME_MAX + 1];
     struct state state;
-    struct found found, waiting; /* waiting: running and unknown jobs */
+    struct found found, waiting; /* waiting: jobs for the next run */
 
     size_t changed; /* changed comments; with dry_run: that would change */
-    size_t running; /* not ended yet */
-    size_t unknown; /* not in slurmdbd */
+    size_t running; /* jobs that have not ended yet */
+    size_t unknown; /* jobs that slurmdbd does not know */
     char unknown_jobs[128];
 
-    /* jobs of one cluster, some of those found */
-    const char *cluster; /* "": that of slurm.conf */
+    /* a batch: some of the found jobs, all of one cluster */
+    const char *cluster; /* "": the cluster of slurm.conf */
     size_t count;
     uint32_t *numbers;
     struct batch_job *jobs; /* one for each of `numbers` */
@@ -142,7 +142,7 @@ static int batch_read_records(struct sync *sync, struct apapi_error *err)
             filter.from_unix_ns = from_ns;
         }
     }
-    return filter.from_unix_ns == INT64_MAX /* not one of them */
+    return filter.from_unix_ns == INT64_MAX /* no job can be written now */
                ? 0
                : scan_folder(sync->query.dir, &filter, &sink, err);
 }
@@ -179,7 +179,7 @@ static int write_job(struct sync *sync, struct batch_job *job, struct apapi_erro
         return apapi_fail(err, ENOMEM, "no memory");
     }
     if (total.records == 0) {
-        return 0; /* of another job with the same number */
+        return 0; /* all records are of another job with the same number */
     }
     comment_own(job->own, &total);
     if (comment_put(job->known.latest->comment, job->own, &comment)) {
@@ -196,7 +196,7 @@ static int write_job(struct sync *sync, struct batch_job *job, struct apapi_erro
     return result;
 }
 
-/* If a connection breaks and is opened again, uncommitted changes are lost without an error. */
+/* Read the comments back: libslurm may have reconnected, and lost uncommitted changes silently. */
 static int batch_check(struct sync *sync, struct apapi_error *err)
 {
     struct runs now = {0};
@@ -271,7 +271,7 @@ static int sync_batch(struct sync *sync, const struct found_job *jobs, size_t co
 
 /* --- which jobs ----------------------------------------------------------------------------- */
 
-/* A record without a cluster belongs to that of slurm.conf. Otherwise one job would become two. */
+/* A record without a cluster is of slurm.conf's cluster. Otherwise one job would become two. */
 static void name_cluster(struct found_job *job, const char *name)
 {
     snprintf(job->cluster, sizeof job->cluster, "%s", *name ? name : dbd_cluster());
@@ -319,7 +319,7 @@ static bool begin_file(const struct apapi_scan_file *file, uint64_t *offset, voi
 
     *offset = state_offset(&sync->state, sync_path_of(file));
     if (*offset > file->size) {
-        *offset = 0; /* another file */
+        *offset = 0; /* it is another file now */
     }
     if (*offset < file->size) {
         return true;
@@ -350,7 +350,7 @@ static int find_jobs(struct sync *sync, struct apapi_error *err)
     return result;
 }
 
-/* Named jobs without records. */
+/* Report jobs that the user has named and that have no record. */
 static void print_missing(const struct sync *sync)
 {
     const struct query *query = &sync->query;
@@ -368,11 +368,11 @@ static void print_missing(const struct sync *sync)
     }
 }
 
-/* The clusters of records. */
+/* The clusters that records name. */
 struct clusters {
     const char *wanted;
     bool found;
-    char others[256]; /* with commas between */
+    char others[256]; /* separated by commas */
 };
 
 static int clusters_take_record(const struct apapi_record *record, const char *line, size_t size,
@@ -389,7 +389,7 @@ static int clusters_take_record(const struct apapi_record *record, const char *l
         used + strlen(name) + 2 < sizeof clusters->others) {
         sprintf(clusters->others + used, "%s%s", used ? "," : "", name);
     }
-    return clusters->found; /* then the others do not matter */
+    return clusters->found; /* not 0 ends the scan: the other records do not matter */
 }
 
 /* @return 0; -1: there are records, and none is of the cluster that was asked for. */
