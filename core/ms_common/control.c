@@ -38,7 +38,7 @@ static struct ms_system *registry_add(struct measure *measure)
     return &entry->system;
 }
 
-/* @param remove  the system goes @return NULL: it is none of ms_init() */
+/* @param remove  forget the system @return NULL: ms_init() has not made the system */
 static struct measure *registry_find(const struct ms_system *system, bool remove)
 {
     struct entry **place = &entries, *entry;
@@ -195,7 +195,7 @@ void ms_stop_measurement(struct ms_system *system)
     }
 }
 
-/* All is stored when the stop returns. The original waited for ever without a stop. */
+/* All figures are stored when the stop returns. Without a stop, the original waited for ever. */
 void ms_join_measurement(struct ms_system *system)
 {
     struct measure *measure = control_find("ms_join_measurement", system);
@@ -211,7 +211,7 @@ void ms_fini_measurement(struct ms_system *system)
     control_find("ms_fini_measurement", system);
 }
 
-/* RESOURCES if there is none. */
+/* @return the resource; RESOURCES: there is none of this flag. */
 static enum resource resource_of_flag(int flag)
 {
     int r = 0;

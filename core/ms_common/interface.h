@@ -5,8 +5,8 @@
 #include <time.h>
 
 /*
- * The binary interface of libmeasure 0.8, as programs were compiled for it: members have its names,
- * and lie where structs.def says, which layout.c checks. docs/libmeasure.md says what is in them.
+ * The binary interface of libmeasure 0.8, as programs were compiled for it. Members have its names
+ * and the offsets of structs.def, which measurement.c checks. docs/libmeasure.md describes them.
  */
 
 #define MS_API __attribute__((visibility("default")))
@@ -28,7 +28,7 @@ enum {
     MS_MIC_TEMPERATURES = 7
 };
 
-/* Settings of the original library. APAPI sets nothing of a machine, so they have no effect. */
+/* Settings of the original library. APAPI changes no settings, so they have no effect. */
 enum cpu_governor { CPU_GOVERNOR_POWERSAVE, CPU_GOVERNOR_COUNT = 4 };
 enum gpu_frequency { GPU_FREQUENCY_MIN, GPU_FREQUENCY_COUNT = 3 };
 enum ipmi_timeout_setting { IPMI_SET_TIMEOUT, IPMI_TIMEOUT_SETTINGS = 2 };
@@ -45,7 +45,7 @@ enum lib_variant { VARIANT_LIGHT, VARIANTS = 2 };
 #undef MS_MEMBER
 #undef MS_END
 
-/* The order of calls is that of this list. */
+/* A program calls these functions in this order. */
 MS_API struct ms_system *ms_init(const struct ms_version *version, enum cpu_governor governor,
                                  uint64_t frequency_min, uint64_t frequency_max,
                                  enum gpu_frequency gpu_frequency,
@@ -69,7 +69,7 @@ MS_API void appendList(struct ms_list **list, int id);
 MS_API void *getMeasurement(struct ms_list **list, int id);
 MS_API void deleteList(struct ms_list **list);
 
-/* A figure of a resource; 0 if the list does not have it, or for an index out of range. */
+/* @return a figure of a resource; 0: the list lacks the resource, or an index is out of range. */
 #define MS_FIGURE(type, name, resource, member) MS_API type name(const struct ms_list *list);
 #define MS_FIGURE_OF_CPU(type, name, member) MS_API type name(const struct ms_list *list, int cpu);
 #define MS_FIGURE_OF_RAIL(name, member, rail)                                                      \

@@ -54,7 +54,7 @@ __attribute__((format(printf, 3, 4))) static void sensors_path(char *path, size_
     va_end(arguments);
 }
 
-/* @return whether the file has a first line; without its end. */
+/* Read the first line of a file, without the newline. @return whether there is one. */
 static bool sensors_text(int folder, const char *name, char *text)
 {
     int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
@@ -97,7 +97,7 @@ static void sensors_add(struct sensors *sensors, int folder, const char *name, u
     }
 }
 
-/* The package has the first number, the cores have those of their identifiers. */
+/* Add an input. That of the package comes first, then its cores in the order of identifiers. */
 static void sensors_add_intel_input(struct sensors *sensors, struct chip *chip, unsigned number)
 {
     char name[TEXT_SIZE], label[TEXT_SIZE];
@@ -178,10 +178,10 @@ static void sensors_add_cpu(struct sensors *sensors, int folder, struct cores pa
     unsigned known = 0;
 
     if (!sensors_text(folder, "topology/physical_package_id", text)) {
-        return; /* switched off */
+        return; /* the CPU is switched off */
     }
     package = strtol(text, NULL, 10);
-    package = package < 0 ? 0 : package; /* of a virtual machine */
+    package = package < 0 ? 0 : package; /* in a virtual machine */
     if (package >= MS_CPUS || !sensors_text(folder, "topology/core_id", text)) {
         return;
     }
@@ -303,7 +303,7 @@ static void machine_read_sensors(const struct sensors *sensors, struct course *c
     }
 }
 
-/* The greatest of several packages. */
+/* Store the greatest value of several packages. @param first  of the first package */
 static void machine_put_hot(uint32_t *member, double value, bool first)
 {
     if (first || value >= *member + 1.0) {
@@ -380,7 +380,7 @@ static struct times machine_since(const struct times *now, const struct times *t
     return since;
 }
 
-/* Fields behind softirq are not this machine's, or counted twice. */
+/* Fields behind softirq are other machines' time (steal), or are counted in user and nice, too. */
 static uint64_t times_busy(const struct times *times)
 {
     const uint64_t *states = times->states;

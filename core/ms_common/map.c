@@ -27,7 +27,7 @@ void course_add(struct course *course, double value, uint64_t now_ns)
     course->last_ns = now_ns;
 }
 
-/* A counter's increment since the call before; NaN: not known. */
+/* Add a counter's increment since the last call. @param amount  NaN: not known */
 static void course_count(struct course *course, double amount, uint64_t now_ns)
 {
     uint64_t dt_ns = course->last_ns ? now_ns - course->last_ns : 0;
@@ -56,7 +56,7 @@ struct figure course_figure(const struct course *course)
 #define FIELD_ANY_KIND APAPI_KINDS
 #define FIELD_ANY_DOMAIN APAPI_DOMAINS
 
-/* Which number of an event. */
+/* The number of an event that a field gets. */
 enum statistic {
     STATISTIC_TOTAL = offsetof(struct figure, total),
     STATISTIC_MEAN = offsetof(struct figure, mean),
@@ -72,7 +72,7 @@ enum number_type { NUMBER_DOUBLE, NUMBER_U32, NUMBER_U64 };
 
 /* A field, or one for each processor package or core. */
 struct field {
-    const char *pattern; /* of events, as fnmatch(3) */
+    const char *pattern; /* of events' names, for fnmatch(3) */
     enum apapi_kind kind;
     enum apapi_domain domain;
     enum statistic statistic;
@@ -80,10 +80,10 @@ struct field {
     enum part part;
     enum number_type type;
     size_t offset;        /* in the measurement [bytes] */
-    size_t package_bytes; /* from one package to the next; 0: not one for each */
-    size_t core_bytes;    /* from one core to the next; 0: not one for each */
-    double factor;        /* of the event's unit, if its kind is known */
-    double raw_factor;    /* of the raw value, where only the name of the event says what it is */
+    size_t package_bytes; /* from one package to the next; 0: one field for all */
+    size_t core_bytes;    /* from one core to the next; 0: one field for all */
+    double factor;        /* for values in the event's unit, if its kind is known */
+    double raw_factor;    /* for raw values, if only the event's name tells what they are */
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
@@ -112,7 +112,7 @@ struct field {
 #define SECONDS 1e-3, 1e-3    /* ms */
 #define KIB_OF_BYTES 1.0 / 1024, 1.0 / 1024
 
-/* Energy and power of a part of a package: the total, the mean and now. */
+/* Energy and power of a part of a package: total, mean and latest power. */
 #define RAIL_FIELD(domain, statistic, member, index)                                               \
     {                                                                                              \
         "*", APAPI_KIND_ENERGY, domain, STATISTIC_##statistic, JOIN_ADD, PART_NONE,                \
@@ -133,7 +133,7 @@ struct field {
         CPU(pattern, TOTAL, MEAN, FREQUENCY, PER_CORE(prefix##_acc), MHZ_OF_KHZ),                  \
         CPU(pattern, NOW, MEAN, FREQUENCY, PER_CORE(prefix##_cur), MHZ_OF_KHZ)
 
-/* Names as in config/legacy: only the PAPI of the original APAPI has them. */
+/* Events with names as in config/legacy exist in the PAPI of the original APAPI only. */
 static const struct field cpu_fields[] = {
     RAIL(APAPI_DOMAIN_PACKAGE, 0),
     RAIL(APAPI_DOMAIN_CORE, 1),
@@ -312,7 +312,7 @@ void map_want_old_events(void)
 
 #define CELLS (MS_CPUS * MS_CORES)
 
-/* An event for a field, and for which package and core of it. In the order of the fields. */
+/* An event for a field, and the package and core of the field. Matches are ordered by field. */
 struct map_match {
     const struct field *field;
     size_t event;
@@ -320,7 +320,7 @@ struct map_match {
     double factor;
 };
 
-/* The value of a field by several events. */
+/* The values of several events for a field, and for one package and core. */
 struct cell {
     double sum;
     double max;
@@ -362,8 +362,8 @@ static bool map_is_second_best(const struct matching *matching, const struct fie
 }
 
 /*
- * Perf events are named by a CPU of the package: "cpu=16". Then their order says which it is.
- * @param earlier  events that the field has so far
+ * Perf events name a CPU of the package: "cpu=16". Then the order of events tells the package.
+ * @param earlier  number of events that the field has so far
  */
 static int map_take(struct matching *matching, const struct field *field, size_t index,
                     unsigned earlier)
@@ -466,7 +466,7 @@ static void map_put(const struct field *field, unsigned cell, double value, void
     }
 }
 
-/* All matches of the first one's field. @return how many there are */
+/* Store all matches of the first match's field. @return their number */
 static size_t map_store_field(const struct map_match *matches, size_t count,
                               const struct figure *figures, void *measurement)
 {
@@ -521,7 +521,7 @@ uint64_t target_interval_ns(enum resource resource, void *measurement)
         __builtin_mul_overflow(part_ns, *head.checks ? *head.checks : 1, &asked_ns)) {
         asked_ns = UINT64_MAX;
     } else if (*head.checks > 1 && asked_ns < UINT64_MAX - 1000) {
-        /* the interval was divided by the number of checks: whole microseconds stay the same */
+        /* ms_set_timer() has divided the interval by `checks`: round up to whole microseconds */
         asked_ns = (asked_ns + 999) / 1000 * 1000;
     }
     if (asked_ns < APAPI_INTERVAL_MIN_NS) {
@@ -551,7 +551,7 @@ void target_start(struct target *target)
     resource_clear(target->resource, target->measurement);
 }
 
-/* Sums are announced once for each process, as a program measures often. */
+/* Say once for each process that figures are added up, as a program measures often. */
 static bool target_map(struct target *target, const struct event_table *events)
 {
     static atomic_flag packages = ATOMIC_FLAG_INIT, gpus = ATOMIC_FLAG_INIT;
@@ -574,7 +574,7 @@ static bool target_map(struct target *target, const struct event_table *events)
     return true;
 }
 
-/* A counter's increment after a reading that failed is of all the time since the one before.
+/* After failed readings, a counter's increment is of all the time since the last good reading.
  */
 static void target_go_on(struct course *course, const struct apapi_sample *sample, size_t i)
 {
@@ -585,7 +585,7 @@ static void target_go_on(struct course *course, const struct apapi_sample *sampl
             course_count(course, sample->values[i], now_ns);
         }
     } else if (sample->readings[i].error || isnan(sample->values[i])) {
-        course->last_ns = 0; /* nothing is known up to the next one */
+        course->last_ns = 0; /* nothing is known up to the next value */
     } else {
         course_add(course, sample->values[i], now_ns);
     }
@@ -617,7 +617,7 @@ void target_take_result(struct target *target, const struct apapi_component_resu
 {
     const struct event_table events = {result->events, sizeof *result->events, result->event_count};
 
-    target_forget_events(target); /* those of samples need not be the same */
+    target_forget_events(target); /* the events of samples may differ */
     if (!target_map(target, &events)) {
         return;
     }
@@ -628,7 +628,7 @@ void target_take_result(struct target *target, const struct apapi_component_resu
             .total = event->total,
             .mean = event->summary.mean,
             .max = event->summary.max,
-            .sum = event->values[0].acc * event->values[0].factor, /* which divides raw values */
+            .sum = event->values[0].acc * event->values[0].factor, /* acc is divided by it */
             .now = NAN};
     }
     target_store(target, target->figures, runtime_ns);

@@ -9,9 +9,9 @@
 #include "apapi/session.h"
 #include "ms_common/measurement.h"
 
-/* Which events of a component get into which fields of a measurement, and getting them there. */
+/* A map from the events of a component to the fields of a measurement, and its use. */
 
-/** Figures of the operating system where the events lack them. Bits. */
+/** Bits: figures that the operating system gives where the events lack them. */
 enum part {
     PART_NONE,
     PART_TEMPERATURE = 1,
@@ -27,25 +27,25 @@ struct figure {
     double mean;  /* of energy and power [W] */
     double max;
     double sum; /* of all raw values */
-    double now; /* of energy [W] */
+    double now; /* the latest value; of energy [W] */
 };
 
 /** The values of a gauge, or the rate of a counter, since a start. Empty: all zeros. */
 struct course {
     double last, max;
     double integral;  /* value x time [ns] */
-    uint64_t last_ns; /* 0: what comes next has nothing before it */
+    uint64_t last_ns; /* when `last` was; 0: the next value follows no other one */
     uint64_t covered_ns;
     bool known; /* there has been a value */
 };
 
-/** A gauge's value. @param now_ns  CLOCK_MONOTONIC, later than that of the value before [ns] */
+/** Add a gauge's value. @param now_ns  CLOCK_MONOTONIC, later than that of the last value [ns] */
 void course_add(struct course *course, double value, uint64_t now_ns);
 
 /** @return all that is known so far; without the sum of raw values. */
 struct figure course_figure(const struct course *course);
 
-/** Events that lie in structures of `stride` bytes, each at its beginning. */
+/** An array of structures of `stride` bytes, each with an event at its beginning. */
 struct event_table {
     const void *first;
     size_t stride;
@@ -58,7 +58,7 @@ struct map {
     struct map_match *matches;
     size_t count;
     unsigned parts;    /* enum part: what the events offer */
-    unsigned packages; /* processor packages among them */
+    unsigned packages; /* processor packages that have events */
     unsigned gpus;
 };
 
@@ -70,7 +70,7 @@ void map_store(const struct map *map, const struct figure *figures, void *measur
 
 void map_clear(struct map *map);
 
-/** Have the source taken that offers the events of the original APAPI's PAPI. */
+/** Ask for the source that offers the events of the original APAPI's PAPI. */
 void map_want_old_events(void);
 
 /* A measurement of a list that is being filled with the figures of a resource. */
@@ -82,7 +82,7 @@ struct target {
     struct map map;
     bool mapped;
     struct figure *figures; /* of the latest reading, for each event; owned */
-    struct course *courses; /* of its readings so far; owned */
+    struct course *courses; /* of all readings so far, for each event; owned */
 };
 
 /** @return the interval that the program has set, within what a session accepts [ns]. */
@@ -118,8 +118,8 @@ struct machine *machine_open(void);
 void machine_start(struct machine *machine);
 
 /**
- * Read, and store in `cpu` the latest values and those since the start: sums, means, the greatest.
- * Times of the kernel move every 10 ms: nothing is read again before that.
+ * Read, and store in `cpu` the latest values, and sums, means and maxima since the start. The
+ * kernel's times move every 10 ms: nothing is read again before that.
  * @param parts   enum part: what to read
  * @param now_ns  CLOCK_MONOTONIC [ns]
  */

@@ -20,7 +20,7 @@
 /* --- the live page of the job step, for users who may not read the meters themselves --- */
 
 #define EVENTS_MAX (APAPI_LIVE_EVENTS + APAPI_LIVE_DOMAINS)
-#define BEGIN_TRIES 100 /* of 5 ms: as long as a step may be about to begin */
+#define BEGIN_TRIES 100 /* of 5 ms each, while the step is about to begin */
 
 struct page {
     const struct apapi_live_page *live;
@@ -38,7 +38,7 @@ static bool page_is_energy(const struct apapi_event *event)
     return event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER;
 }
 
-/* @param except  not by the component of this event. NULL: by any */
+/* @param except  an event whose component does not count; NULL: each component counts */
 static bool page_has_domain(const struct page *page, enum apapi_domain domain, const char *except)
 {
     for (size_t i = 0; i < page->count; i++) {
@@ -52,7 +52,7 @@ static bool page_has_domain(const struct page *page, enum apapi_domain domain, c
     return false;
 }
 
-/* One component for each domain: two that measure the same must not be added up. */
+/* Take one component for each domain: two that measure the same domain must not be added up. */
 static void page_add(struct page *page, const struct apapi_event *event,
                      const struct apapi_live_slot *slot)
 {
@@ -82,7 +82,7 @@ static void page_add_events(struct page *page)
     }
 }
 
-/* A step's event list may hide events; their domains are there. */
+/* Add domains without events: a step's event list may hide events, but it hides no domain. */
 static void page_add_domains(struct page *page)
 {
     for (enum apapi_domain d = APAPI_DOMAIN_PACKAGE; d < APAPI_DOMAINS; d++) {
@@ -96,7 +96,7 @@ static void page_add_domains(struct page *page)
     }
 }
 
-/* @return free it with page_close(). NULL: there is none, or no memory */
+/* @return free it with page_close(). NULL: there is no page, or no memory */
 static struct page *page_open(void)
 {
     const struct apapi_live_page *live = apapi_live_open(NULL, NULL);
@@ -116,13 +116,13 @@ static struct page *page_open(void)
     return page;
 }
 
-/* @return its events; what a domain has that no event shows is an event of its own. */
+/* @return the page's events; a domain that no event shows is an event of its own. */
 static struct event_table page_events(const struct page *page)
 {
     return (struct event_table){page->events, sizeof *page->events, page->count};
 }
 
-/* @return whether the page has figures of a resource. NULL: it has not. */
+/* @return whether the page has figures of a resource. @param page  NULL: no page */
 static bool page_has(const struct page *page, enum resource resource)
 {
     const struct event_table events = page ? page_events(page) : (struct event_table){NULL, 0, 0};
@@ -148,7 +148,7 @@ static void page_start(struct page *page, uint64_t now_ns)
     }
 }
 
-/* A start before the first known figure has what its power makes of the time between them. */
+/* If the start was before the first known total, the energy at the start follows from the power. */
 static struct figure page_energy(struct page *page, size_t index,
                                  const struct apapi_live_slot *slot, uint64_t now_ns)
 {
@@ -169,14 +169,14 @@ static struct figure page_energy(struct page *page, size_t index,
                            .now = slot->rate};
 }
 
-/* Read all figures. @return one for each event, valid until the next call; since the start */
+/* Read all figures since the start. @return one for each event, valid until the next call */
 static const struct figure *page_read(struct page *page, uint64_t now_ns)
 {
     for (size_t i = 0; i < page->count; i++) {
         struct apapi_live_slot copy;
 
         if (!apapi_live_read(page->slots[i], &copy)) {
-            continue; /* as before */
+            continue; /* the figure stays */
         }
         if (page_is_energy(&page->events[i])) {
             page->figures[i] = page_energy(page, i, &copy, now_ns);
@@ -203,7 +203,7 @@ static void page_close(struct page *page)
 /* How a resource is measured. */
 enum way { WAY_NONE, WAY_METER, WAY_PAGE };
 
-/* Measurements: one for each resource. */
+/* The way to measure a resource, and the component for it. */
 struct choice {
     enum way way;
     const char *component; /* of WAY_METER; static storage */
@@ -213,9 +213,9 @@ struct choice {
 struct meters {
     const char *order; /* APAPI_SOURCES */
     struct apapi_environment environment;
-    struct apapi_event_rules rules; /* without lists: whatever has a field is measured */
+    struct apapi_event_rules rules; /* without lists: each event that has a field is measured */
     bool old_events;                /* the user has a list: look for the original's events, too */
-    struct apapi_session *session;  /* NULL: there is nothing for it */
+    struct apapi_session *session;  /* NULL: there is nothing to measure */
     char components[RESOURCES * APAPI_COMPONENT_SIZE];
     struct apapi_intervals intervals;
 };
@@ -266,7 +266,7 @@ static int choice_read_list(struct asked *asked, const char *list)
     return 0;
 }
 
-/* @return whether it can be measured; the first reason is kept, as it is that of what was named. */
+/* @return whether a component can be measured; the reason of a resource's first one is kept. */
 static bool choice_try(struct asked *asked, enum resource resource, const char *component)
 {
     struct apapi_error reason = {""};
@@ -294,7 +294,7 @@ static struct choice choice_find(struct asked *asked, enum resource resource,
 }
 
 /*
- * Find out what can be measured. Opens devices; says what is wrong.
+ * Find out what can be measured. Opens devices; prints problems.
  * @param page  the live page of this process's step; NULL: none
  * @return 0; -1: a variable is wrong, or nothing can be measured
  */
@@ -406,7 +406,7 @@ static int meters_open(struct meters *meters, const struct choice choices[RESOUR
                                                 .sources = meters->order,
                                                 .intervals = &meters->intervals,
                                                 .rules = &meters->rules,
-                                                .softfail = true, /* definitions of old machines */
+                                                .softfail = true, /* for old event definitions */
                                                 .patience_ns = PATIENCE_NS,
                                                 .on_sample = on_sample,
                                                 .context = context};
@@ -454,7 +454,7 @@ static uint64_t ticker_now_ns(void)
     return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-/* Missed readings are left out. */
+/* Missed calls are left out. */
 static void *ticker_run(void *argument)
 {
     struct ticker *ticker = argument;
@@ -507,8 +507,8 @@ static int ticker_start(struct ticker *ticker, uint64_t interval_ns, ticker_f ca
 /* --- measuring --- */
 
 struct measure {
-    pthread_mutex_t control; /* one order at a time */
-    pthread_mutex_t lock; /* `targets` and `machine`; never held while the session is waited for */
+    pthread_mutex_t control; /* one call of the program at a time */
+    pthread_mutex_t lock; /* of `targets` and `machine`; not held while waiting for the session */
     struct choice choices[RESOURCES];
     struct target targets[RESOURCES];
     struct meters meters;
@@ -546,7 +546,7 @@ bool measure_has(const struct measure *measure, enum resource resource)
     return measure->choices[resource].way != WAY_NONE;
 }
 
-/* Figures that the events do not have. */
+/* Read figures that the events do not have. */
 static void measure_read_machine(struct measure *measure)
 {
     struct target *cpu = &measure->targets[RESOURCE_CPU];
@@ -569,7 +569,7 @@ static struct target *measure_find(struct measure *measure, const char *componen
     return NULL;
 }
 
-/* All that a resource shows is stored in one go. */
+/* Store all figures of a resource at once. */
 static void measure_take_sample(const struct apapi_sample *sample, void *context)
 {
     struct measure *measure = context;
@@ -726,7 +726,7 @@ static void measure_take_result(struct measure *measure, const struct apapi_meas
     }
 }
 
-/* All readings have been made before anything is stored. */
+/* Make all readings before anything is stored. */
 static void measure_finish(struct measure *measure)
 {
     struct apapi_measurement m = {0};

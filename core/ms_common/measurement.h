@@ -23,11 +23,11 @@ enum resource {
     RESOURCES
 };
 
-/** How a resource is named, and where its measurement has what all of them have [bytes]. */
+/** Names of a resource, and offsets of the members that all measurements have [bytes]. */
 struct resource_row {
     int flag;              /* its bit, enum ms_flag */
     const char *name;      /* "CPU" */
-    const char *component; /* by which APAPI_CMPLIST calls it, "rapl" */
+    const char *component; /* its name in APAPI_CMPLIST, "rapl" */
     size_t size, wait, checks, runtime;
 };
 
@@ -42,7 +42,7 @@ struct resource_head {
 
 struct resource_head resource_head(enum resource resource, void *measurement);
 
-/** Set all figures to 0, but keep how it is measured. */
+/** Set all figures to 0, but keep `wait` and `checks`. */
 void resource_clear(enum resource resource, void *measurement);
 
 /** Append a measurement with all figures 0. @return 0; -1: no memory */
@@ -65,16 +65,16 @@ void measure_prepare(struct measure *measure, const struct ms_list *list, int fl
 
 void measure_start(struct measure *measure);
 
-/** Read for the last time, and store the figures. @param late  said if it is running; or NULL */
+/** Read for the last time, and store the figures. @param late  printed if it runs; or NULL */
 void measure_stop(struct measure *measure, const char *late);
 
-/** A measurement of a list is about to be freed. */
+/** Stop the use of a measurement that is about to be freed. */
 void measure_forget(struct measure *measure, const void *measurement);
 
 /** Stop, and free. */
 void measure_destroy(struct measure *measure);
 
-/* Numbers of measurements. The program reads them at any time, so none is stored by halves. */
+/* Numbers of measurements. The program reads them at any time, so each is stored atomically. */
 
 static inline void number_put_double(double *member, double value)
 {
@@ -88,7 +88,7 @@ static inline void number_put_double(double *member, double value)
         number_read;                                                                               \
     })
 
-/** The whole part; what is out of range becomes the nearest number. */
+/** Store the whole part; a value that is out of range becomes the nearest number. */
 static inline void number_put_u64(uint64_t *member, double value)
 {
     uint64_t whole = value >= 0x1p64 ? UINT64_MAX : value > 0 ? (uint64_t)value : 0;
