@@ -46,7 +46,7 @@ static struct message local_message;
 /* hostlist_t is a pointer type up to Slurm 23.02, and a structure since then. */
 typedef __typeof__(slurm_hostlist_create("")) nodelist_hosts;
 
-/* If set here, SLURM_STEP_NODELIST belongs to an enclosing step. */
+/* SLURM_STEP_NODELIST is not used: if it is set here, it belongs to an enclosing step. */
 static const char *nodelist_allocation(void)
 {
     const char *names = getenv("SLURM_NODELIST");
@@ -64,8 +64,8 @@ static uint32_t nodelist_count(uint32_t counted)
 }
 
 /*
- * Names of the nodes of the step, as far as the environment tells: it has the nodes of the
- * allocation, which are those of the step if their number is the same.
+ * Find the names of the step's nodes. The environment has the nodes of the allocation, which are
+ * the step's nodes if their number is the same.
  * @return "n[1-4,7]"; NULL if not known (always in a heterogeneous job)
  */
 static const char *nodelist_of_step(uint32_t nodes)
@@ -143,13 +143,13 @@ int spank_apapi_local_init_post_opt(void)
     return ESPANK_SUCCESS;
 }
 
-/* No one reads what srun prints. */
+/* @return whether srun -Q is used: then no one reads what srun prints. */
 static bool local_is_quiet(void)
 {
     return slurm_get_log_level && slurm_get_log_level() < LOG_LEVEL_INFO;
 }
 
-/* The collector's means to act on the step as the user: Slurm's commands are beside srun. */
+/* Tell the collector how to act on the step as the user: Slurm's commands are in srun's folder. */
 static void local_describe_budget(void)
 {
     uint32_t totals_ms = choice_totals_ms(choice);
@@ -286,7 +286,7 @@ static void local_print(const char *what)
     spank_apapi_output_write(STDERR_FILENO, line, deadline_now() + WAIT_MORE_NS);
 }
 
-/* Where the report goes. */
+/* The destination of the report. */
 struct destination {
     const char *path; /* opened at the first write; NULL: standard error */
     int fd;           /* -1: not open */
@@ -375,7 +375,7 @@ static int local_write_report(void)
     return result;
 }
 
-/* No one reads the report: srun is quiet, or the job's table includes the step. */
+/* @return whether no one reads the report: srun is quiet, or the job's table includes the step. */
 static bool local_is_silent(void)
 {
     return choice_format(choice) == CONFIG_NONE || (local_is_quiet() && !choice_output(choice)) ||
@@ -424,7 +424,7 @@ static void allocator_start(void)
         if (message_send(local.collector.channel, &local_message, deadline_ns) == 0) {
             local.pid = getpid();
             setenv(APAPI_JOB_ENV, rendezvous.where, 1);
-        } else { /* it waits for no sruns; there is no table */
+        } else { /* the collector has no settings; there is no table */
             spank_apapi_child_kill(&local.collector);
             spank_apapi_child_close(&local.collector);
         }

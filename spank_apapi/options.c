@@ -26,7 +26,7 @@ static size_t kept_count;
 
 static int options_given(int value, const char *argument, int remote);
 
-/* In which Slurm looks for an option, see spank(8). */
+/* Slurm looks for the value of an option in this variable, see spank(8). */
 #define SPANK_VARIABLE "SLURM_SPANK__SLURM_SPANK_OPTION_apapi_apapi"
 
 /* spank_option_register() needs writable texts. */
@@ -35,8 +35,8 @@ static struct option {
     int has_arg;
     char spank_variable[56];
     bool from_environment; /* this plugin has set the variable */
-    bool heard;            /* there was a call for it */
-    bool of_job;           /* the present call is for what the job was given */
+    bool heard;            /* options_given() was called for the option */
+    bool of_job;           /* the present call has the value that the job was given */
 } table[SPANK_APAPI_OPTIONS] = {
     [SPANK_APAPI_COMPONENTS] = {"apapi", "LIST",
                                 "measure energy of these components, for example rapl:nvml, or "
@@ -117,8 +117,8 @@ static bool options_is_preference(enum spank_apapi_option option)
     return choice->options[option].given == SPANK_APAPI_PREFERRED;
 }
 
-/* A bad value of a variable does not fail the user's command, nor does one of the job, if the site
- * has changed since that was submitted. */
+/* A bad value of a variable does not fail the user's command. Nor does a bad value of the job: the
+ * site may have changed since the job was submitted. */
 static bool options_may_be_bad(enum spank_apapi_option option)
 {
     return table[option].of_job || options_is_preference(option);
@@ -196,7 +196,7 @@ static int options_check_components(enum spank_apapi_option option)
     char named[CONFIG_LIST_SIZE];
 
     if (table[option].of_job) {
-        return 0; /* a node goes on without what it does not have */
+        return 0; /* a node measures without the components that it lacks */
     }
     if (option == SPANK_APAPI_INTERVAL) {
         return choice_interval_components(text, named, sizeof named) == 0
@@ -218,8 +218,8 @@ static int options_gather(const char *variable, struct apapi_error *err)
 }
 
 /*
- * The batch step watches its job, the collector of an srun its step. Slurm says BATCH in scripts
- * alone: a job of salloc has no step that watches it.
+ * The batch step watches its job, and the collector of an srun watches its step. ENVIRONMENT is
+ * BATCH in batch scripts only: a job of salloc has no step that watches it.
  */
 static int options_check_scopes(enum spank_apapi_option option, const char *lines)
 {
@@ -238,8 +238,8 @@ static int options_check_scopes(enum spank_apapi_option option, const char *line
 }
 
 /*
- * All of them are checked at once: they must not contradict each other. A caret stands below the
- * line before it.
+ * Check all thresholds at once: they must not contradict each other. A caret stands below the line
+ * before it.
  */
 static int options_check_overflow(void)
 {
@@ -262,7 +262,7 @@ static int options_check_overflow(void)
     return options_refuse_each(option, lines);
 }
 
-/* srun's is for its step, sbatch's for the job, whose batch step watches it. salloc has none. */
+/* A budget of srun is for its step; one of sbatch is for the job, whose batch step watches it. */
 static int options_check_budget(void)
 {
     const enum spank_apapi_option option = SPANK_APAPI_BUDGET;
@@ -368,7 +368,7 @@ static int options_take(enum spank_apapi_option option, const char *argument, in
     return options_check(option);
 }
 
-/* The job was given the option if Slurm has its variable: then the first call is for that. */
+/* Slurm's variable shows that the job was given the option: then the first call has its value. */
 static bool options_is_of_job(enum spank_apapi_option option)
 {
     bool first = !table[option].heard;
@@ -377,7 +377,7 @@ static bool options_is_of_job(enum spank_apapi_option option)
     return first && !table[option].from_environment && getenv(table[option].spank_variable);
 }
 
-/* A budget that sbatch was given as such is for the job, whose batch step watches it. */
+/* A value of sbatch's own --apapi-budget is for the job, whose batch step watches it. */
 static bool options_is_job_budget(enum spank_apapi_option option, const char *argument)
 {
     const char *variable = choice_variable(option);
@@ -387,8 +387,8 @@ static bool options_is_job_budget(enum spank_apapi_option option, const char *ar
 }
 
 /*
- * Called in srun, sbatch and salloc as the user: for the environment's value, then for what the job
- * was given, then for the command line's. Called in slurmstepd as root: up to twice with the same
+ * Called in srun, sbatch and salloc as the user: for the environment's value, then for the job's
+ * value, then for the command line's. Called in slurmstepd as root: up to twice with the same
  * argument ("": none).
  */
 static int options_given(int value, const char *argument, int remote)
@@ -435,7 +435,7 @@ static void options_environment(enum spank_apapi_option option)
         return;
     }
     if (option == SPANK_APAPI_OVERFLOW) {
-        value = ""; /* it stays in its variable */
+        value = ""; /* the thresholds stay in their variable */
     }
     snprintf(text, sizeof text, "%s=%s", variable, value);
     options_given(option, text, 0);
@@ -494,7 +494,7 @@ static void daemon_check_folder(const char *key, const char *folder)
     }
 }
 
-/* Mistakes that users would see at each step and cannot correct. */
+/* Log mistakes that users would see at each step and cannot correct. */
 int spank_apapi_daemon_init(int count, char *const words[])
 {
     struct apapi_error err;

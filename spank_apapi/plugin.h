@@ -18,15 +18,15 @@
  */
 void spank_apapi_options_init(spank_t spank, int count, char *const words[]);
 
-/** After the options were read: restore the environment. Not remote. */
+/** Restore the environment after the options were read. Not in slurmstepd. */
 void spank_apapi_options_finish(void);
 
-/** Print the problems of the configuration if the user gave -v. Once srun has read it. */
+/** Print the problems of the configuration if the user gave -v. Call it when srun has read -v. */
 void spank_apapi_options_report(void);
 
 /**
- * In a batch step with sbatch --export=NONE, Slurm loses the options, but not in the environment
- * for the script's sruns: read them from there.
+ * In a batch step with sbatch --export=NONE, Slurm loses the options, but keeps them in the
+ * environment for the script's sruns: read the options from there.
  */
 void spank_apapi_options_recover(spank_t spank);
 
@@ -34,7 +34,7 @@ void spank_apapi_options_recover(spank_t spank);
 extern struct spank_apapi_choice spank_apapi_choice;
 static struct spank_apapi_choice *const choice = &spank_apapi_choice;
 
-/** slurmd, root, once: log the problems of the configuration. */
+/** In slurmd, as root, once: log the problems of the configuration. */
 int spank_apapi_daemon_init(int count, char *const words[]);
 
 /* --- the hooks' work in each kind of process; all return ESPANK_SUCCESS ----------------------- */
@@ -42,7 +42,7 @@ int spank_apapi_daemon_init(int count, char *const words[]);
 /* --- srun, as the user, once each --- */
 
 /**
- * For each component of a heterogeneous job, before Slurm makes its environment: listen, and pass
+ * For each component of a heterogeneous job, before Slurm makes the environment: listen, and pass
  * the address to the nodes.
  */
 int spank_apapi_local_init_post_opt(void);
@@ -82,7 +82,7 @@ int spank_apapi_remote_task_post_fork(spank_t spank);
 /** For each task; at the last one, send the record to srun. Waits for stop_timeout at most. */
 int spank_apapi_remote_task_exit(spank_t spank);
 
-/** Once: do what is still to do, print the report of a batch step, close everything. */
+/** Once: finish the measurement if it still runs, print a batch step's report, close everything. */
 int spank_apapi_remote_exit(spank_t spank);
 
 /* --- the step --------------------------------------------------------------------------------- */
@@ -90,7 +90,7 @@ int spank_apapi_remote_exit(spank_t spank);
 #define SPANK_APAPI_NAME_SIZE 256 /* bytes of a program's or node's name with its NUL */
 #define SPANK_APAPI_STEP_SIZE 16  /* bytes of a step's name with its NUL */
 
-/** Which step on which node. */
+/** A step on a node. */
 struct spank_apapi_step {
     uint32_t job;
     uint32_t step;
@@ -125,8 +125,8 @@ struct spank_apapi_request {
 /**
  * Append everything that apapi-sampler needs to know about the site, the request and the step. In
  * slurmstepd only.
- * @return whether the sampler will write files, or watch thresholds, for the user; its last message
- * is about these then.
+ * @return whether the sampler will write files, or watch thresholds, for the user; then its
+ * last message is about these.
  */
 bool spank_apapi_step_configure(spank_t spank, const struct spank_apapi_step *step,
                                 const struct spank_apapi_request *request, struct message *message);

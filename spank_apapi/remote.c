@@ -19,7 +19,7 @@
 #define PRINT_LIMIT_NS (500 * DEADLINE_MS)
 #define DELIVER_LIMIT_NS (500 * DEADLINE_MS)
 #define STEPS_LIMIT_NS (200 * DEADLINE_MS) /* for steps that a script left running */
-#define NODELIST_SIZE 4096                 /* no one gets a longer list of nodes */
+#define NODELIST_SIZE 4096                 /* a longer list of nodes is left out */
 
 static struct {
     struct spank_apapi_step step;
@@ -27,10 +27,10 @@ static struct {
     struct spank_apapi_child sampler;
     bool measuring; /* between init_post_opt and the record */
     bool reports;   /* batch step: the sampler makes its report */
-    bool one_table; /* the same: one table, as nobody has chosen others */
+    bool one_table; /* batch step: one table, as the user has chosen no others */
     bool stopping;  /* the sampler knows that the step has ended */
     bool silent;    /* do not report the reason of a failure */
-    bool off;       /* but to srun: nothing is measured on this node */
+    bool off;       /* nothing is measured on this node; only srun is told */
     bool begun;     /* the first task exists */
     uint32_t ended; /* tasks that have ended */
     struct {
@@ -43,7 +43,7 @@ static struct {
     char note[256];             /* problem with these files; "": none */
 } remote = {.sampler = {.channel = -1, .pidfd = -1}};
 
-static char where[80];        /* srun collects; the value of APAPI_COLLECT_ENV */
+static char where[80];        /* where srun collects: the value of APAPI_COLLECT_ENV */
 static char folder[PATH_MAX]; /* working folder of the job; "": not known */
 static struct message remote_message;
 static char *answer; /* text of the sampler's last message; NULL: none */
@@ -102,7 +102,7 @@ static int remote_check_partition(spank_t spank)
 
 /*
  * Find where the step's srun collects. In a step that srun has not launched, a user could forge the
- * address. The tasks must not see it, nor use that of another step.
+ * address. The tasks must not see it, nor use another step's.
  */
 static void remote_find_srun(spank_t spank)
 {
@@ -122,7 +122,7 @@ static bool remote_find_address(spank_t spank, char *address, int size)
            spank_apapi_look(spank, "SLURM_SRUN_COMM_HOST", address, size);
 }
 
-/* Report to srun if it collects. The step has ended on this node. */
+/* Report to srun, if srun collects, when the step has ended on this node. */
 static void remote_deliver(spank_t spank, const char *word, const char *payload)
 {
     uint64_t deadline_ns = deadline_now() + DELIVER_LIMIT_NS;
@@ -199,8 +199,8 @@ static int remote_expect(const char *word, uint64_t deadline_ns)
     }
 }
 
-/* Send `message`. A sampler that has ended may have said why, or sent its record: the next
- * remote_expect() reads that. */
+/* Send `remote_message`. A sampler that has ended may have sent a reason or its record: the next
+ * remote_expect() reads these. */
 static void remote_send(uint64_t deadline_ns)
 {
     const struct config *config = choice->config;
@@ -301,7 +301,7 @@ static void remote_start(spank_t spank, const struct spank_apapi_request *reques
     remote_open_rendezvous(spank, &rendezvous);
     sampler.listener = rendezvous.listener;
     if (spank_apapi_child_start(&remote.sampler, &sampler, &remote.failure) == 0) {
-        /* a script has one table at its end, if nobody has said which ones it should have */
+        /* a script has one table at its end, unless the user has chosen other tables */
         remote.one_table = rendezvous.listener >= 0 && choice_prefers_job(choice);
         if (remote.one_table) {
             spank_setenv(spank, choice_variable(SPANK_APAPI_REPORT), CHOICE_JOB_TABLE, 0);
@@ -340,7 +340,7 @@ int spank_apapi_remote_init_post_opt(spank_t spank, int count, char *const words
     }
     if (request.components && remote_counts()) {
         remote_start(spank, &request);
-    } else if (remote.collector.port != 0) { /* srun waits until it hears of each node */
+    } else if (remote.collector.port != 0) { /* srun waits for a report of each node */
         remote.measuring = remote.silent = remote.off = true;
         apapi_fail(&remote.failure, EPERM, "this site measures nothing on this node");
     }
@@ -370,7 +370,7 @@ int spank_apapi_remote_task_init(spank_t spank)
     return ESPANK_SUCCESS;
 }
 
-/* The sampler may have to send it signals. */
+/* Tell the sampler of a task, to which it may have to send signals. */
 static void remote_send_task(spank_t spank, uint64_t deadline_ns)
 {
     pid_t pid;
@@ -406,7 +406,7 @@ int spank_apapi_remote_task_post_fork(spank_t spank)
     return ESPANK_SUCCESS;
 }
 
-/* There is a record, so a problem with the rest is no failure. */
+/* Note a problem, which is no failure because there is a record. */
 static void remote_note(const char *text)
 {
     snprintf(remote.note, sizeof remote.note, "%s", text);
@@ -414,9 +414,9 @@ static void remote_note(const char *text)
 }
 
 /*
- * How long the job's table may wait for running steps. The rest of stop_timeout is for the sampler
- * itself. If a signal ended the script, Slurm is ending the steps, too. Otherwise they run until
- * the batch step is over, and waiting would only delay that.
+ * @return the time that the job's table may wait for running steps. The rest of stop_timeout is for
+ * the sampler itself. If a signal ended the script, Slurm is ending the steps, too. Otherwise the
+ * steps run until the batch step is over, and waiting would only delay its end.
  */
 static uint64_t remote_steps_limit_ns(void)
 {

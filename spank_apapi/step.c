@@ -15,7 +15,7 @@
 
 #define GPUS_SIZE 4096 /* bytes of a list with its NUL */
 
-/* Slurm's plugin for GPUs, loaded if GresTypes in slurm.conf names them. */
+/* Slurm's plugin for GPUs, which is loaded if GresTypes in slurm.conf names GPUs. */
 #define GPU_PLUGIN "/gres_gpu.so"
 
 void spank_apapi_step_name(uint32_t step, char name[SPANK_APAPI_STEP_SIZE])
@@ -101,8 +101,8 @@ static void step_cores(spank_t spank, struct message *message)
 }
 
 /*
- * The item is 0 in some versions of Slurm: there each record of a batch step tells a run. The
- * variable of that name is the user's.
+ * The item is 0 in some versions of Slurm: there each record of a batch step counts as a run. The
+ * environment variable of this name is not used, as the user controls it.
  */
 static void step_restarts(spank_t spank, struct message *message)
 {
@@ -113,7 +113,7 @@ static void step_restarts(spank_t spank, struct message *message)
     }
 }
 
-/* Without an array, its ID is that of the job, or 0. */
+/* Without an array, the array's ID is the job's ID, or 0. */
 static void step_array(spank_t spank, struct message *message)
 {
     uint32_t array = step_number(spank, S_JOB_ARRAY_ID), task = NO_VAL;
@@ -155,7 +155,7 @@ static bool step_het_job(spank_t spank, uint32_t offset, uint32_t *job)
 
 /*
  * Each component of a heterogeneous job has its own job ID; the environment lists them all. The
- * batch script belongs to the first one. If the list has another one first, it was forged.
+ * batch script belongs to the first ID. If the list begins with another ID, the list was forged.
  */
 static void step_het(spank_t spank, const struct spank_apapi_step *step, struct message *message)
 {

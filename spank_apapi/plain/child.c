@@ -25,8 +25,8 @@
 #endif
 
 /*
- * Shared by the maker and the two processes that it starts, of which only one runs at a time. Not
- * on the maker's stack, as the helper still uses it if the process between is killed.
+ * Shared by the maker and the two processes that it starts; only one of the three runs at a time.
+ * Not on the maker's stack, as the helper still uses it if the process between is killed.
  */
 static struct {
     char path[PATH_MAX];

@@ -8,8 +8,8 @@
 
 /*
  * Helper processes. A helper has no Slurm process as parent (the process that starts it ends at
- * once), has a session of its own, holds only the channel's descriptor, and gets none of the user's
- * environment. So Slurm does not reap it, kill it or wait for it.
+ * once), has a session of its own, holds only the channel and what struct spank_apapi_program adds,
+ * and gets none of the user's environment. So Slurm does not reap it, kill it or wait for it.
  */
 struct spank_apapi_child {
     int channel; /* socket to the helper, close-on-exec; -1: none */
@@ -20,7 +20,7 @@ struct spank_apapi_child {
 
 /** The program to start. */
 struct spank_apapi_program {
-    const char *dir;  /* absolute path of its folder */
+    const char *dir;  /* absolute path of the program's folder */
     const char *name; /* within that folder */
     int listener;     /* becomes APAPI_LISTEN_FD; -1: none */
     bool speaks;      /* keeps standard error */

@@ -23,7 +23,7 @@ enum spank_apapi_option {
     SPANK_APAPI_REPORT,
     SPANK_APAPI_BUDGET,
     SPANK_APAPI_SHARE,
-    SPANK_APAPI_OVERFLOW, /* its text is only the last one of a list: see overflow.h */
+    SPANK_APAPI_OVERFLOW, /* its text is only the last of several: see struct overflow */
     SPANK_APAPI_OPTIONS   /* number of options */
 };
 
@@ -39,8 +39,8 @@ struct spank_apapi_choice {
         enum spank_apapi_given given;
         char text[CONFIG_LIST_SIZE]; /* "": no argument */
     } options[SPANK_APAPI_OPTIONS];
-    bool job_budget;              /* of the job that this srun is in; its batch step watches it */
-    bool step_limits, job_limits; /* --apapi-overflow has some: see overflow.h */
+    bool job_budget; /* the job of this srun has a budget, which its batch step watches */
+    bool step_limits, job_limits; /* --apapi-overflow has such limits */
 };
 
 /** @return the environment variable of an option, "SLURM_APAPI_FORMAT". */
@@ -71,7 +71,7 @@ void choice_forget(struct spank_apapi_choice *choice);
 /** @return whether the user asked for a measurement. */
 bool choice_asked(const struct spank_apapi_choice *choice);
 
-/** @return whether allow_users matters: for a measurement, or none where the site wants one. */
+/** @return whether allow_users matters: for a measurement, or against one that the site wants. */
 bool choice_needs_permission(const struct spank_apapi_choice *choice);
 
 /**
@@ -85,8 +85,8 @@ const char *choice_given(const struct spank_apapi_choice *choice, enum spank_apa
 
 /**
  * Write the components in a valid list of intervals: "nvml:ipmi".
- * @param size  as many bytes as the list has, with its NUL
- * @return their number
+ * @param size  at least the bytes of the list, with its NUL
+ * @return the number of components
  */
 size_t choice_interval_components(const char *list, char *text, size_t size);
 
@@ -99,7 +99,7 @@ bool choice_reports_steps(const struct spank_apapi_choice *choice);
 /** @return whether there is a table of the whole job. */
 bool choice_reports_job(const struct spank_apapi_choice *choice);
 
-/** The job of a batch script: unless something else is given, it has one table. @return whether. */
+/** Choose one table, the job's, for a batch script, unless the user has chosen. @return whether. */
 bool choice_prefers_job(struct spank_apapi_choice *choice);
 
 /** @return the pattern of the report's file name; NULL: standard error. */
@@ -108,13 +108,13 @@ const char *choice_output(const struct spank_apapi_choice *choice);
 /** @return whether the record has the step's share of its node, "on" or "off"; NULL: not said. */
 const char *choice_share(const struct spank_apapi_choice *choice);
 
-/** @return what sbatch was given for the job; NULL: nothing. A variable is for each step. */
+/** @return sbatch's own budget, for the job; NULL: none. A variable's budget is for each step. */
 const char *choice_job_budget(const struct spank_apapi_choice *choice);
 
 /** @return whether the batch step watches the energy of its job. */
 bool choice_watches_job(const struct spank_apapi_choice *choice);
 
-/** @return the time between two totals that a budget needs of a node [ms]; 0: no budget. */
+/** @return the time between two totals of a node, for budgets and limits [ms]; 0: not needed. */
 uint32_t choice_totals_ms(const struct spank_apapi_choice *choice);
 
 /**
@@ -147,12 +147,12 @@ bool policy_extern(const struct config *config);
 #define OVERFLOW_LINES_SIZE 32768
 
 struct overflow {
-    bool asked; /* on this command line */
+    bool asked; /* the option is on this command line */
     char lines[OVERFLOW_LINES_SIZE];
 };
 
 /**
- * Add a text of this command line. The first one replaces what a job, or a variable, has said.
+ * Add a text of this command line. The first one replaces all texts of a job or a variable.
  * @return 0; -1 with errno E2BIG, EINVAL: a text of several lines.
  */
 int overflow_add(struct overflow *overflow, const char *text, struct apapi_error *err);
@@ -165,10 +165,10 @@ int overflow_add(struct overflow *overflow, const char *text, struct apapi_error
 bool overflow_has_scope(const char *lines, const char *scope);
 
 /**
- * Take what the job was given.
+ * Take the texts that the job was given.
  * @param last      the last of its texts
- * @param variable  the variable's value, all of its texts; NULL: it is not set. It belongs to
- *                  something else if its last line is another
+ * @param variable  the variable's value, all of the job's texts; NULL: it is not set. It is not the
+ *                  job's if its last line is not `last`
  * @return 0; -1 with errno E2BIG.
  */
 int overflow_inherit(struct overflow *overflow, const char *last, const char *variable,

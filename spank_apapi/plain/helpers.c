@@ -64,7 +64,7 @@ static unsigned long count_components(spank_apapi_look_f look, void *context)
                : 0;
 }
 
-/* All or none: a part would be taken for the whole. */
+/* Write all names or none: a part of them would be taken for the whole. */
 int spank_apapi_job_nodes(spank_apapi_look_f look, void *context, char *names, size_t size)
 {
     unsigned long components = count_components(look, context);
@@ -121,7 +121,7 @@ int spank_apapi_name(const char *pattern, const struct spank_apapi_naming *namin
 
 static struct message question_message;
 
-/* The folder is that of relative file names. */
+/* Relative file names are relative to the folder. */
 static void question_add_rules(void)
 {
     static const char *const names[] = {"APAPI_EVENTLIST", "APAPI_EVENTOPS", "APAPI_CMPLIST",
@@ -254,7 +254,7 @@ int spank_apapi_output_write(int fd, const char *text, uint64_t deadline_ns)
     int code;
 
     sigemptyset(&raised);
-    sigpending(&pending); /* these are not ours to take */
+    sigpending(&pending); /* pending signals are not ours to take */
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         if (sigismember(&pending, numbers[i]) == 0) {
             sigaddset(&raised, numbers[i]);
@@ -287,7 +287,7 @@ int spank_apapi_token(char token[APAPI_TOKEN_LENGTH + 1])
     return 0;
 }
 
-/* All addresses of the machine. An IPv4 address has family and port at the same places. */
+/* Listen at all addresses. A sockaddr_in has family and port at the same offsets as here. */
 static int listen_begin(int fd, sa_family_t family, uint16_t port)
 {
     static const int yes = 1, no = 0;
@@ -319,7 +319,7 @@ static int listen_at(sa_family_t family, uint16_t port)
     return fd;
 }
 
-/* IPv6 if available; it accepts IPv4, too. */
+/* Listen on IPv6 if it is available; the socket accepts IPv4, too. */
 static int listen_at_any(uint16_t port)
 {
     int fd = listen_at(AF_INET6, port);

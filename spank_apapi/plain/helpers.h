@@ -25,19 +25,19 @@ int spank_apapi_user_name(uid_t uid, char name[SPANK_APAPI_USER_SIZE]);
  */
 typedef bool (*spank_apapi_look_f)(void *context, const char *variable, char *value, size_t size);
 
-/** Look it up in the environment of this process. */
+/** Look up a variable in the environment of this process. */
 bool spank_apapi_look_here(void *unused, const char *variable, char *value, size_t size);
 
 #define SPANK_APAPI_COMPONENTS_MAX 128 /* of a heterogeneous job: Slurm's limit */
 
 /**
- * The nodes of a job from the environment of its batch script or of salloc: "n[1-4]", or
+ * Find the nodes of a job in the environment of its batch script or of salloc: "n[1-4]", or
  * "n[1-4],n7" for two components of a heterogeneous job. A node of two components is listed twice.
- * @return 0; -1: not known, or too long; names is "" then
+ * @return 0; -1: not known, or too long, and `names` is ""
  */
 int spank_apapi_job_nodes(spank_apapi_look_f look, void *context, char *names, size_t size);
 
-/** Of srun's step, for the patterns in a file name; its environment has the others. */
+/** Values of srun's step for a pattern of a file name; srun's environment has the other values. */
 struct spank_apapi_naming {
     uint32_t job;
     const char *step; /* "0", "batch" */
@@ -60,17 +60,17 @@ int spank_apapi_name(const char *pattern, const struct spank_apapi_naming *namin
  */
 int spank_apapi_output_write(int fd, const char *text, uint64_t deadline_ns);
 
-/** A question to an apapi-sampler before a measurement: it knows more than the plugin. */
+/** A question to an apapi-sampler before a measurement: the sampler knows more than the plugin. */
 struct spank_apapi_question {
-    const char *libexec_dir;           /* absolute path of its folder */
+    const char *libexec_dir;           /* absolute path of the sampler's folder */
     const char *about, *text, *config; /* see channel/channel.h; NULL: none */
-    bool rules;                        /* it gets the event settings of this environment */
-    uint64_t limit_ns;                 /* it is killed after that */
+    bool rules;                        /* the sampler gets the event settings of this environment */
+    uint64_t limit_ns;                 /* the sampler is killed after this time */
 };
 
 /**
  * Ask, with the rights of this process.
- * @param answer  result: what was asked for, or one problem in each line; "": nothing
+ * @param answer  result: the answer, or one problem in each line; "": nothing
  * @param size    of `answer`; what does not fit is dropped
  * @return 0: yes; -1 with errno ENOENT: no, and `err` has the first line of the answer, or any
  * other errno if it could not be asked (`err` says why).
@@ -79,8 +79,8 @@ int spank_apapi_ask(const struct spank_apapi_question *question, char *answer, s
                     struct apapi_error *err);
 
 /*
- * Where nodes report to srun, and the sruns of a job to its batch step or salloc. All descriptors
- * are close-on-exec and above the standard ones.
+ * Sockets where nodes report to srun, and the sruns of a job to its batch step or salloc. All
+ * descriptors are close-on-exec and above the standard ones.
  */
 
 /** Make a random token. @return 0; -1 with errno. */
@@ -95,7 +95,7 @@ int spank_apapi_token(char token[APAPI_TOKEN_LENGTH + 1]);
  */
 int spank_apapi_listen(uint16_t first, uint16_t last, uint16_t *port, struct apapi_error *err);
 
-/** Where the sruns of a job forward their records for the job's table: a socket of this machine. */
+/** A local socket where the sruns of a job forward their records for the job's table. */
 struct spank_apapi_rendezvous {
     int listener; /* -1: none */
     char token[APAPI_TOKEN_LENGTH + 1];
