@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * acct_gather_energy/apapi: what Slurm asks of a node's energy. slurmd starts the node sampler;
- * slurmd and slurmstepd answer from its page. No call waits for a meter, and none of them ends or
- * drains anything: what is not known is NO_VAL.
+ * acct_gather_energy/apapi answers Slurm's questions on a node's energy. slurmd starts the node
+ * sampler; slurmd and slurmstepd answer from its page. No call waits for a meter, ends a step or
+ * drains a node: unknown values are NO_VAL.
  */
 #include <errno.h>
 #include <limits.h>
@@ -27,23 +27,23 @@
 #include "node_energy.h"
 
 /*
- * Symbols that Slurm looks up in an energy plugin. Its own header of this is not installed; what
- * that declares with types of its own is `void *` here. slurmd and slurmstepd call from one thread
- * at a time, slurmctld calls init() and fini() and the conf functions. No call takes more than 50
- * us, but for the first one of a process.
+ * Symbols that Slurm looks up in an energy plugin. Slurm does not install its header of these; its
+ * internal types are `void *` here. slurmd and slurmstepd call from one thread at a time; slurmctld
+ * calls init() and fini() and the conf functions. No call takes more than 50 us, except the first
+ * one of a process.
  */
 
 int init(void);
 int fini(void);
 
-/* The node's figures are to be renewed. */
+/* Renew the node's figures. */
 int acct_gather_energy_p_update_node_energy(void);
 
 /* @param data  result: an acct_gather_energy_t, time_t or uint16_t, as `type` says */
 int acct_gather_energy_p_get_data(enum acct_energy_type type, void *data);
 int acct_gather_energy_p_set_data(enum acct_energy_type type, void *data);
 
-/* acct_gather.conf. */
+/* Settings of acct_gather.conf. */
 void acct_gather_energy_p_conf_options(void *options, int *count);
 void acct_gather_energy_p_conf_set(int context, void *table);
 void acct_gather_energy_p_conf_values(void *list);
@@ -55,17 +55,17 @@ const uint32_t plugin_version = SLURM_VERSION_NUMBER;
 /* --- the keeper --- */
 
 /*
- * Keeps a node sampler running, for slurmd: a thread that starts it, sleeps until it ends, and
- * starts it again after a pause, which grows as long as it ends at once. The sampler is no child of
- * slurmd, and ends with it.
+ * Keeps a node sampler running, for slurmd: a thread starts the sampler, sleeps until it ends, and
+ * starts it again after a pause, which grows while the sampler ends at once. The sampler is no
+ * child of slurmd, and ends when slurmd ends.
  */
 
 #define PAUSE_MS 100       /* the first one */
 #define PAUSE_MAX_MS 60000 /* the longest one */
-#define LIVED_MS 1000      /* who lived as long did not end at once */
+#define LIVED_MS 1000      /* a sampler that ran as long did not end at once */
 #define PATIENCE_NS (10000 * DEADLINE_MS)
 
-/* Slurm's own, of the version that this file is built for. */
+/* Slurm's variable, of the version of Slurm that this file is built for. */
 extern slurm_conf_t slurm_conf __attribute__((weak));
 
 static struct keeper {
@@ -73,10 +73,10 @@ static struct keeper {
     pthread_t thread;
     bool runs;
     int stop;        /* an eventfd */
-    char said[1024]; /* the latest trouble: each is told once */
+    char said[1024]; /* the latest problem: it is logged once */
 } keeper = {.stop = -1};
 
-/* Too large for the stack, and of no initial value: the file need not hold it. */
+/* Too large for the stack; without an initial value, so that the plugin's file does not hold it. */
 static struct message message;
 
 static void keeper_say(const char *text)
@@ -87,7 +87,7 @@ static void keeper_say(const char *text)
     }
 }
 
-/* @return whether to go on: the time is over, or `fd` has something to say. */
+/* @return true: the time is over, or `fd` can be read; false: slurmd wants to end. */
 static bool keeper_wait(int fd, int ms)
 {
     struct pollfd watched[] = {{.fd = keeper.stop, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
@@ -105,7 +105,7 @@ static int keeper_configure(const struct spank_apapi_child *child)
     return message_send(child->channel, &message, deadline_now() + PATIENCE_NS);
 }
 
-/* It says why it ends. @return false: slurmd wants to end. */
+/* Log why the sampler ends. @return false: slurmd wants to end. */
 static bool keeper_listen(const struct spank_apapi_child *child)
 {
     struct apapi_error err;
@@ -214,7 +214,7 @@ static struct {
     struct settings settings;
     struct node_page page;
     struct tally tally;          /* of the step */
-    acct_gather_energy_t latest; /* what was told last */
+    acct_gather_energy_t latest; /* the last answer */
 } apapi;
 
 static bool is_asked(void)
@@ -228,7 +228,7 @@ static void apapi_complain(const char *text, void *context)
     slurm_error("acct_gather_energy/apapi: %s", text);
 }
 
-/* As soon as slurmstepd loads this file: a step's energy begins here. */
+/* Called as soon as slurmstepd loads this plugin: a step's energy begins here. */
 static void apapi_prepare(void)
 {
     const struct config_sink sink = {.complain = apapi_complain};
@@ -266,7 +266,7 @@ static void tell_power(acct_gather_energy_t *told, const struct node_energy *ene
     told->poll_time = poll_time(energy);
 }
 
-/* The node's: it goes on over restarts of slurmd, because the page does. */
+/* Answer for the node. Its energy goes on over restarts of slurmd, because the page does. */
 static void tell_node(acct_gather_energy_t *told)
 {
     struct node_energy energy;
@@ -283,8 +283,8 @@ static void tell_node(acct_gather_energy_t *told)
 }
 
 /*
- * A step's, the same for each task: slurmstepd asks about one of those that run, and takes what it
- * was told of the last one to end for the step's.
+ * Answer for a step, the same for each task: slurmstepd asks about one running task, and takes the
+ * answer for the last task that ends as the energy of the step.
  */
 static void tell_step(acct_gather_energy_t *told)
 {

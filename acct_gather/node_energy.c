@@ -10,12 +10,12 @@
 
 #include "base/shared_page.h"
 
-/* Options of slurmd that take no value: "N" behind others may be a part of their value. */
+/* Options of slurmd that take no value. "N" behind another option may be a part of its value. */
 #define SWITCHES "bcCDGhMsvVxZ"
 
-#define PATIENCE 5       /* intervals without a reading: nobody writes the page */
-#define AHEAD 2          /* intervals for which the latest power is taken to go on */
-#define UNKNOWN_PART 100 /* of a step's time, for which its energy may be unknown */
+#define PATIENCE 5       /* intervals without a reading: the page has no writer */
+#define AHEAD 2          /* intervals for which the latest power is assumed to go on */
+#define UNKNOWN_PART 100 /* 1/100 of a step's time may have unknown energy */
 
 /* --- settings --- */
 
@@ -44,7 +44,7 @@ bool node_option_find(const char *words, size_t length, char *node, size_t size)
     return false;
 }
 
-/* Slurm's, from the process that loads this plugin: the NodeName of a NodeHostname. */
+/* A function of the process that loads this plugin: @return the NodeName of a NodeHostname. */
 extern char *slurm_conf_get_nodename(const char *host) __attribute__((weak));
 
 enum role settings_role(void)
@@ -80,7 +80,7 @@ static bool settings_take_command_line(char *node, size_t size)
     return node_option_find(words, (size_t)length, node, size);
 }
 
-/* As slurmd finds it. */
+/* Find the node's name as slurmd does. */
 static void settings_find_node(char *node, size_t size)
 {
     char host[256] = "";

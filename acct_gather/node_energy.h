@@ -8,7 +8,7 @@
 #include "apapi/live.h"
 #include "config/config.h"
 
-/* Slurm's energy plugin without Slurm: where it runs, and the energy of the node and of a step. */
+/* The energy plugin's code without Slurm: its process, and the energy of the node and of a step. */
 
 /** The process of Slurm that has loaded this plugin. */
 enum role { ROLE_OTHER, ROLE_SLURMD, ROLE_STEP };
@@ -27,13 +27,13 @@ void settings_read(struct settings *settings, const struct config_sink *sink);
  * Find the name that slurmd was given with -N: "-N n1", "-Nn1", or in a word with further letters,
  * "-DvN n1".
  * @param words   the command line, as in /proc/PID/cmdline, and a NUL after it
- * @param length  of it, without that NUL [bytes]
+ * @param length  of `words`, without the NUL after it [bytes]
  * @param node    result; cut to `size`. Changed on success only
- * @return whether there is one
+ * @return whether there is such a name
  */
 bool node_option_find(const char *words, size_t length, char *node, size_t size);
 
-/* The node sampler's figures, <live_dir>/<node>/node. No call waits for it, or allocates. */
+/* The node sampler's figures, <live_dir>/<node>/node. No function waits for it, or allocates. */
 struct node_page {
     const struct apapi_live_page *page; /* NULL: there is none (yet) */
     char path[512];
@@ -43,17 +43,17 @@ struct node_page {
 struct node_energy {
     double energy_j;   /* from the first node sampler of this boot to `known_ns` [J] */
     double power_w;    /* now [W]; NaN: the meters are not read any more */
-    double mean_w;     /* since then [W] */
+    double mean_w;     /* from that node sampler to `read_ns` [W]; NaN: not known */
     uint64_t read_ns;  /* when the meters were read */
-    uint64_t known_ns; /* now, or when the latest power was no longer taken to go on */
+    uint64_t known_ns; /* now, or the end of the time for which the latest power is assumed */
 };
 
-/** Say where the page is. */
+/** Set the page's path. */
 void node_page_init(struct node_page *page, const char *live_dir, const char *node);
 
 /**
- * The page's figures at this moment. It is mapped if it is there by now, and again if nobody
- * writes the one that is mapped.
+ * Get the page's figures at this moment. The page is mapped as soon as it exists, and again if the
+ * mapped one is not written any more.
  * @param now_ns  CLOCK_MONOTONIC [ns]
  * @return whether the energy is known
  */
@@ -65,19 +65,19 @@ void node_page_close(struct node_page *page);
 struct tally {
     uint64_t begin_ns; /* of the step */
     uint64_t first_ns; /* since when the energy is known; 0: it never was */
-    uint64_t known_ns; /* until when */
+    uint64_t known_ns; /* until when the energy is known */
     double first_j;    /* of the node, at `first_ns` [J] */
-    double latest_j;   /* the greatest that was seen since [J] */
+    double latest_j;   /* the greatest energy of the node since then [J] */
 };
 
-/** Add what is known of the node's energy. That of a time before the step is not the step's. */
+/** Add the node's energy. Energy that is known only for a time before the step is ignored. */
 void tally_add(struct tally *tally, const struct node_energy *energy);
 
 /**
  * Get the energy so far.
  * @param now_ns    the moment
  * @param energy_j  result: whole joules, never taken back. Changed on success only
- * @return whether it is known, but for a hundredth of the step's time
+ * @return whether the energy is known for all but a hundredth of the step's time
  */
 bool tally_sum(const struct tally *tally, uint64_t now_ns, uint64_t *energy_j);
 
