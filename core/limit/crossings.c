@@ -29,9 +29,9 @@
 #define KILL_WAIT                         /* sleep for Slurm's KillWait, "30 sec" */               \
     "sleep \"$(scontrol show config | sed -n 's/^KillWait *= *\\([1-9][0-9]*\\).*/\\1/p' |"        \
     " grep . || echo 30)\"; "
-#define ORDER_PATIENCE_MS 100        /* of who orders a signal, with an actor that has much to do */
-#define OWN_JOBS_MAX 128             /* of users, at a time */
-#define JOBS_MAX (OWN_JOBS_MAX + 16) /* with Slurm's commands */
+#define ORDER_PATIENCE_MS 100        /* longest wait of a signal's order for a busy actor */
+#define OWN_JOBS_MAX 128             /* lines and users' commands at a time */
+#define JOBS_MAX (OWN_JOBS_MAX + 16) /* these and Slurm's commands at a time */
 #define EARLY_MAX 8
 
 /** An order to the actor. */
@@ -263,9 +263,9 @@ static void job_start(const struct order *order, enum job_kind kind, const char 
 }
 
 /*
- * Run scancel. The controller may be away: it is tried ten times, every 2 s, and as long as the
- * job is suspended. $task is the task of an array: the number of one of them is the array's, too,
- * and means all tasks.
+ * Run scancel up to ten times, every 2 s: the controller may be away. Attempts while the job is
+ * suspended do not count. $task names the job as ARRAY_TASK if it belongs to an array: one task of
+ * each array has the array's own number, which stands for all tasks.
  */
 static void job_cancel(const struct order *order, enum job_kind kind, const char *options,
                        const char *whom)
@@ -412,8 +412,8 @@ static void act_on_early(void)
 }
 
 /*
- * Whatever happens at a job's budget, there is a line: a process of its own prints it, before the
- * script is ended. One that is printed here may have to wait, and comes last.
+ * Carry out the actions. A budget always prints a line. If a job prints the line, that job starts
+ * before the script is ended; if the actor prints it, it may have to wait and does so last.
  */
 static void act(const struct order *order)
 {

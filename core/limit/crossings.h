@@ -24,9 +24,9 @@
 
 /** The work of a new process that the actor starts. */
 struct job_launch {
-    const struct processes *tasks; /* beside one of which it runs */
+    const struct processes *tasks; /* the process runs beside one of these */
     bool prints;   /* `text` is a line for the standard error of the task; else a command */
-    bool of_slurm; /* the command is Slurm's: nothing of the task's environment is for it */
+    bool of_slurm; /* the command is Slurm's: it gets nothing of the task's environment */
     const char *text;
     int output; /* takes the output of Slurm's command; -1: the output is not kept */
 };
@@ -81,8 +81,8 @@ struct order_answer {
 /** The receivers of signals when a step or a job crosses a limit; scancel sends the signals. */
 struct reach {
     uint32_t job;
-    bool script;                    /* without steps of the job, its script gets them */
-    char steps[LIMIT_COMMAND_SIZE]; /* " 17.0 18.0", the parts of the step; " $task.0": of `job` */
+    bool script;                    /* no step of the job runs: its batch script gets the signals */
+    char steps[LIMIT_COMMAND_SIZE]; /* the step: " $task.0"; of several components " 17.0 18.0" */
 };
 
 /**
@@ -114,8 +114,8 @@ int crossings_open(struct crossings *crossings, const struct actor_config *confi
                    struct apapi_error *err);
 
 /**
- * There is one more task, which gets signals. Never waits, as all orders but those of signals,
- * which wait for at most 0.1 s.
+ * Tell the actor of one more task, which then gets signals. An order to send signals waits for at
+ * most 0.1 s, other orders never wait.
  * @return 0; -1 with errno EAGAIN (too many orders at once), EPIPE
  */
 int crossings_add_task(const struct crossings *crossings, pid_t pid);

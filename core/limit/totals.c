@@ -93,7 +93,7 @@ struct step_news {
     uint64_t from_ns;
 };
 
-/* Whether it comes late, as there was a newer one, or was passed on once more. */
+/* @return whether the report is no news: there was a newer one, or it was passed on once more. */
 static bool step_knows(const struct limit_node *step, const struct limit_report *report)
 {
     uint64_t least_ns = step->latest.elapsed_ns + (report->relayed && !report->last);

@@ -244,7 +244,7 @@ static rlim_t smaller(rlim_t a, rlim_t b)
     return a < b ? a : b;
 }
 
-/* The resources without which no command of Slurm's runs: a user may have lowered them. */
+/* @return whether a low limit of the resource, which a user can set, stops Slurm's commands. */
 static bool beside_needs(int resource)
 {
     return resource == RLIMIT_AS || resource == RLIMIT_CPU || resource == RLIMIT_DATA ||

@@ -86,7 +86,7 @@ static int limits_count(void *count, const char *node)
     return 0;
 }
 
-/* A heterogeneous job has nodes in each component: `job_nodes` is of the first one. */
+/* @return how many nodes the job has; `job_nodes` counts those of the first component. */
 static size_t limits_nodes(const struct step *step)
 {
     size_t count = 0;
