@@ -11,7 +11,7 @@
 #include "apapi/papi_hl_compat.h"
 #include "regions/stack.h"
 
-/* @return whether `name` is open, with others in it that can be begun again. */
+/* @return whether `name` is open, with regions within it that can be begun again. */
 static bool overlap_has_inner(const struct region_stack *stack, uint32_t name)
 {
     uint32_t depth = stack->depth;
@@ -26,8 +26,8 @@ static bool overlap_has_inner(const struct region_stack *stack, uint32_t name)
 }
 
 /*
- * apapi_region_end() for interfaces whose regions may overlap: those that were begun in it go on,
- * as regions of what is around it, and are counted once more.
+ * apapi_region_end() for interfaces whose regions may overlap: regions that were begun within this
+ * one go on, within the region around it, and are counted once more.
  */
 static int overlap_end(const char *name)
 {
@@ -53,7 +53,7 @@ static int overlap_end(const char *name)
 
 /* --- PAPI ----------------------------------------------------------------------------------- */
 
-/* Misuses that PAPI takes are none. */
+/* Misuses that PAPI accepts are no errors. */
 static int papi_hl_result(int result)
 {
     return result == 0 || errno == EALREADY || errno == EBUSY || errno == E2BIG ? PAPI_OK
@@ -111,23 +111,23 @@ int apapi_hl_finalize(void)
 
 /* --- LIKWID --------------------------------------------------------------------------------- */
 
-/* As LIKWID keeps it: what a thread's passes through a name have spent that have ended. */
+/* A region as LIKWID keeps it: the time of those passes of a thread that have ended. */
 struct likwid_region {
     enum { LIKWID_NEW, LIKWID_OPEN, LIKWID_STOPPED } state;
     int passes;
-    uint64_t begun[PAGE_NODES]; /* own times when it was begun; of later nodes 0 [ticks] */
-    uint64_t spent[PAGE_NODES]; /* of the name's nodes [ticks] */
+    uint64_t begun[PAGE_NODES]; /* own times when the pass began [ticks]; later nodes: 0 */
+    uint64_t spent[PAGE_NODES]; /* time in the nodes of this name [ticks] */
 };
 
 struct likwid_thread {
-    uint32_t thread; /* whose regions these are */
+    uint32_t thread; /* id of the thread that has these regions */
     struct likwid_region *regions[INTERN_NAMES];
 };
 
-/* Kept for the next thread of the slot. */
+/* By slot. An entry is kept for the next thread of the slot. */
 static struct likwid_thread *likwid_slots[PAGE_THREADS];
 
-/* Such a program may ask for its times, in a measured step or not. */
+/* A program with LIKWID's markers may ask for its times even outside of a measured step. */
 void apapi_likwid_init(void)
 {
     program_want();
@@ -138,7 +138,7 @@ void apapi_likwid_close(void)
     apapi_region_stop();
 }
 
-/* @return the calling thread's, from its first call on; NULL: no memory. */
+/* @return the calling thread's regions, none at its first call; NULL: no memory. */
 static struct likwid_thread *likwid_thread_of(const struct region_stack *stack)
 {
     struct likwid_thread *thread = likwid_slots[stack->number];
@@ -158,7 +158,7 @@ static struct likwid_thread *likwid_thread_of(const struct region_stack *stack)
 
 /* A region of the calling thread. */
 struct likwid_call {
-    const struct region_stack *stack; /* NULL: nothing can be kept of it */
+    const struct region_stack *stack; /* NULL: nothing can be kept of the region */
     uint32_t name;
     struct likwid_region *region; /* NULL: not known to this thread */
 };
@@ -189,7 +189,7 @@ int apapi_likwid_register_region(const char *tag)
     return 0;
 }
 
-/* A pass that is open is ended for the step's record, and forgotten here. */
+/* A pass that is still open is ended for the step's record; LIKWID's figures leave it out. */
 int apapi_likwid_start_region(const char *tag)
 {
     struct likwid_call call = likwid_find(tag, true);
@@ -254,7 +254,7 @@ static double likwid_seconds(uint64_t ticks)
     return (double)ticks * ticks_length_ns(program.clock, program.start, now) * 1e-9;
 }
 
-/* With the powers that the sampler knows so far. */
+/* Compute the energies of a region, with the powers that the sampler knows so far. */
 static void likwid_energies_j(const struct likwid_region *region,
                               double values[APAPI_LIKWID_VALUES])
 {

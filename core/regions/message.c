@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define MESSAGE_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
-#define MESSAGE_LOWEST_FD 200 /* programs take for granted which numbers they get */
+#define MESSAGE_LOWEST_FD 200 /* programs may rely on the numbers of descriptors that they get */
 
 void region_message_init(struct region_message *message, enum region_message_kind kind,
                          const char *name)
@@ -105,7 +105,7 @@ int region_send(int socket, const struct region_message *message, int file)
     return sendmsg(socket, &packet, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1 : 0;
 }
 
-/* @return whether `size` bytes are a message, whose texts end with a NUL now. */
+/* End the texts of a message with a NUL. @return whether its `size` bytes are a valid message. */
 static bool message_is_valid(struct region_message *message, size_t size)
 {
     if (size != sizeof *message ||
@@ -131,7 +131,7 @@ int region_receive(int socket, struct region_message *message, int *file)
     int received = -1;
 
     if (size < 0 && errno == ECONNRESET) {
-        /* a side that ended before it had read all is reported once, before what it has sent */
+        /* if the other side ended with unread messages, this comes once, before what it sent */
         size = recvmsg(socket, &packet, flags);
     }
     header = size >= 0 ? CMSG_FIRSTHDR(&packet) : NULL;

@@ -10,22 +10,22 @@
 /*
  * Messages of programs and of `apapi mark` to the step's sampler, over the socket with the name of
  * the live page and REGION_SOCKET_SUFFIX, of type SOCK_SEQPACKET. A message is one packet of the
- * size below. Senders do not wait: for a connection, for room, for an answer. A connection is of
- * one process; its end is the end of the process, or its exec.
+ * size below. Senders wait neither for a connection nor for room nor for an answer. A connection
+ * belongs to one process, and ends when the process ends or calls exec.
  *
  *   program to sampler
  *     REGION_REGISTER  first; with one descriptor, the memfd of its program page (regions/page.h),
  *                      sealed by region_seal()
- *     REGION_FOM       name value unit: a figure of merit; the last one of a name counts
+ *     REGION_FOM       name value unit: a figure of merit; the last value of a name counts
  *   `apapi mark` to sampler; not on a connection with REGION_REGISTER
- *     REGION_BEGIN, REGION_END, REGION_READ   name: of the shell of the step
+ *     REGION_BEGIN, REGION_END, REGION_READ   name: a region of the step's shell
  *     REGION_FOM       as above
  *   sampler to program
  *     REGION_RESULTS   after REGION_REGISTER; with one descriptor, the memfd of the program's
  *                      result page, to be mapped for reading only
  *   sampler to `apapi mark`, after each of its messages
- *     REGION_DONE      value: REGION_READ and REGION_END: energy of the node in the region so far
- *                      [J], within_j: its uncertainty; NaN: not known; name: of the region
+ *     REGION_DONE      name: the region. After REGION_READ and REGION_END: value: energy of the
+ *                      node in the region so far [J], within_j: its uncertainty; NaN: not known
  *     REGION_REFUSED   name: the reason, in words
  *
  * Texts are of any bytes and end with a NUL.
@@ -55,20 +55,20 @@ struct region_message {
     char name[256];
 };
 
-/** Begin a message; what is not given is 0. @param name  longer ones are cut; NULL: "" */
+/** Begin a message; other members are 0. @param name  a longer name is cut; NULL: "" */
 void region_message_init(struct region_message *message, enum region_message_kind kind,
                          const char *name);
 
 /**
  * Connect to the sampler of a live page, without waiting.
- * @return a descriptor of at least 200, if the process may have so many, which exec closes;
+ * @return a descriptor that exec closes, 200 or higher if the process may have so many;
  *         -1 with errno of socket(2) or connect(2), ENAMETOOLONG
  */
 int region_connect(const char *live_page);
 
 /**
- * Seal a memfd: its size stays and, from Linux 5.1 on, so does its memory. Its writer has it
- * mapped already.
+ * Seal a memfd: its size stays and, from Linux 5.1 on, no memory can be taken out of it. The
+ * writer of the memfd must have mapped it before.
  * @return 0; -1 with errno of fcntl(2)
  */
 int region_seal(int file);
@@ -76,14 +76,14 @@ int region_seal(int file);
 /** @return whether a file has all the seals of region_seal() that this Linux knows. */
 bool region_is_sealed(int file);
 
-/** Send a message, without waiting. @param file  to go with it; -1: none. @return 0; -1, errno */
+/** Send a message, without waiting. @param file  is sent, too; -1: none. @return 0; -1, errno */
 int region_send(int socket, const struct region_message *message, int file);
 
 /**
  * Receive a message, without waiting.
- * @param file  set to the descriptor that came with it, which exec closes; -1: none. NULL: closed
- * @return 0; -1 with errno EAGAIN (none yet), EPIPE (the other side has ended), EBADMSG or that of
- *         recvmsg(2); *file is -1 then
+ * @param file  set to the descriptor that came with it, closed by exec, or -1; NULL: close it
+ * @return 0; -1 with errno EAGAIN (no message yet), EPIPE (the other side has ended), EBADMSG or
+ *         errno of recvmsg(2), and *file -1
  */
 int region_receive(int socket, struct region_message *message, int *file);
 

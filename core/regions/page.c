@@ -10,10 +10,10 @@
 #include "base/shared_page.h"
 #include "base/text.h"
 
-#define NAME_MOST 256  /* of a name with its NUL */
+#define NAME_MOST 256  /* bytes of a name that are used, with its NUL */
 #define NAME_TAIL 45   /* bytes that a long name keeps of its end */
 #define NAME_MIDDLE 14 /* "...", a hash of all of it, which tells long names apart, and "..." */
-#define PAGE_TRIES 4   /* a thread that changes its region in each of them has just entered one */
+#define PAGE_TRIES 4   /* a thread that changes its region at each try has just entered a region */
 
 _Static_assert(sizeof(struct page_head) == 4096, "the head is one page of memory");
 _Static_assert(sizeof(struct page_node) == 128, "a node is two cache lines");
@@ -56,14 +56,14 @@ uint32_t page_thread_count(const struct page_program *page)
     return count > PAGE_THREADS ? PAGE_THREADS : count;
 }
 
-/* Put the next character, or byte, of a name into `shown`. @return bytes of the name. */
+/* Write the next character, or byte, of a name to `shown`. @return bytes of the name it takes. */
 static size_t show_next(char shown[8], const char *name)
 {
     uint32_t character;
     size_t length;
     char clean[8];
 
-    /* most names have no other characters; the first call of a program is not to take long */
+    /* most names have only such characters; the first call of a program must not take long */
     if (*name >= ' ' && *name <= '~' && *name != '/' && *name != '\\') {
         shown[0] = *name;
         shown[1] = '\0';
@@ -98,7 +98,7 @@ void page_show_name(char shown[PAGE_NAME_SIZE], const char *name)
         memcpy(shown, whole, length + 1);
     } else {
         tail = length - NAME_TAIL;
-        while ((whole[tail] & 0xC0) == 0x80) { /* within a character */
+        while ((whole[tail] & 0xC0) == 0x80) { /* not the first byte of a character */
             tail++;
         }
         snprintf(shown, PAGE_NAME_SIZE, "%.*s...%08x...%.*s", (int)head, whole,
@@ -114,7 +114,7 @@ static void clean_name(char clean[PAGE_NAME_SIZE], const char *name)
     }
 }
 
-/* The program may change the name while it is copied: the copy is looked at, once. */
+/* The program may change the name at any time: the name is copied once, and the copy is checked. */
 bool page_node(const struct page_program *page, uint32_t node, struct page_node_copy *copy)
 {
     char name[PAGE_NAME_SIZE];
@@ -129,7 +129,7 @@ bool page_node(const struct page_program *page, uint32_t node, struct page_node_
     return true;
 }
 
-/* @return whether copy->current, and the own time of it, were seen together. */
+/* Read the current node and its own time. @return whether the two belong together. */
 static bool page_slot_now(const struct page_slot *slot, uint64_t now, struct page_slot_copy *copy)
 {
     for (int tries = 0; tries < PAGE_TRIES; tries++) {
@@ -159,7 +159,7 @@ bool page_slot(const struct page_program *page, uint32_t slot, uint32_t node_cou
         if (page_load_first(from->sequence) / 2 == first / 2) { /* no change was completed */
             return false;
         }
-        copy->current = PAGE_NO_NODE; /* what it was in is complete, what it is in is new */
+        copy->current = PAGE_NO_NODE; /* earlier nodes are complete, the current one is new */
     }
     for (uint32_t node = 0; node < node_count; node++) {
         if (node != copy->current) {
@@ -191,8 +191,8 @@ bool page_result_read(const struct page_result *row, struct page_result *copy)
 }
 
 /*
- * The kernel uses the counter for its own time only if it is the same on all processors. A process
- * may have asked for a signal when it reads it.
+ * The kernel uses the processor's counter as its clock only if the counter is the same on all
+ * processors. A process may have asked for a signal when it reads the counter (PR_SET_TSC).
  */
 enum page_clock ticks_choose(void)
 {
@@ -218,7 +218,7 @@ enum page_clock ticks_choose(void)
     return PAGE_CLOCK_MONOTONIC;
 }
 
-/* Between two looks at the counter the time is read; the closest pair counts. */
+/* Read the time between two readings of the counter, four times; the closest pair is used. */
 struct ticks_moment ticks_moment_now(enum page_clock clock)
 {
     struct ticks_moment best = {0, 0};

@@ -8,24 +8,24 @@
 #include "base/clock.h"
 
 /*
- * Two pages of shared memory between a program and the step's sampler; both are sealed memfds, so
- * that neither side can make them shorter, or take memory out of them (before Linux 5.1, it can).
+ * Two pages of shared memory between a program and the step's sampler. Both are sealed memfds:
+ * neither side can shorten them, or punch holes into them (before Linux 5.1, it can punch holes).
  *
- * A program page says what each thread of a program is in, and for how long it was. The program
- * writes it and may write anything: the sampler reads it by the functions below only, and only
- * where it has memory, which is the program's. A result page says what the program's regions draw;
- * the sampler writes it.
+ * A program page says which region each thread of a program is in, and how long it was in each.
+ * The program writes the page, and may write anything: the sampler reads it by the functions below
+ * only, and only where the page has memory already, which is the program's memory. A result page
+ * says what power the program's regions draw; the sampler writes it.
  *
  * Numbers are in the byte order of the machine; there are no pointers. Times are ticks of the clock
  * that the head names.
  *
  * A node is a region within another one. Node 0 is the code of a thread outside of all regions.
- * Node PAGE_REST takes all that have no node of their own. A node never changes once `node_count`
- * includes it. Its own time is the time in it and in none of its inner regions.
+ * Node PAGE_REST stands for all regions without a node. A node never changes once `node_count`
+ * includes it. The own time of a node is the time in the node without that in its inner regions.
  *
- * A thread's slot is written by that thread alone; all of it has memory before thread_count
- * includes it. It is given to another thread after its end, which goes on with the times that are
- * in it: they never decrease.
+ * Only its thread writes a slot. The whole slot has memory before thread_count includes it. After
+ * the thread has ended, another thread gets the slot and adds to the times in it: the times never
+ * decrease.
  */
 
 #define PAGE_MAGIC "APAPIREG" /* the first 8 bytes, without a NUL */
@@ -33,7 +33,7 @@
 #define PAGE_VERSION 3
 #define PAGE_NODES 256
 #define PAGE_REST (PAGE_NODES - 1)
-#define PAGE_THREADS 1024 /* at one time; the times of any others are not kept */
+#define PAGE_THREADS 1024 /* at one time; the times of further threads are not kept */
 #define PAGE_NAME_SIZE 120
 #define PAGE_DOMAINS 8
 #define PAGE_NO_NODE UINT32_MAX /* page_slot.current: no thread has the slot */
@@ -52,10 +52,10 @@ struct page_head {
     uint32_t clock; /* enum page_clock */
     uint32_t unused;
     uint32_t ended;        /* 1: the program has ended; the figures are final */
-    uint64_t start_ticks;  /* at the first call */
-    uint64_t start_ns;     /* the same on CLOCK_MONOTONIC */
-    uint32_t node_count;   /* nodes from 0 on; PAGE_REST is not counted. Grows */
-    uint32_t thread_count; /* slots from 0 on that a thread has had. Grows */
+    uint64_t start_ticks;  /* time of the program's first call */
+    uint64_t start_ns;     /* the time of start_ticks on CLOCK_MONOTONIC */
+    uint32_t node_count;   /* nodes in use, from 0 on, without PAGE_REST; only grows */
+    uint32_t thread_count; /* slots that threads have used, from 0 on; only grows */
     uint64_t names_lost;   /* calls with a name that could not be kept */
     uint64_t threads_lost; /* threads that got no slot */
     uint64_t misuses;
@@ -63,19 +63,19 @@ struct page_head {
 };
 
 struct page_node {
-    uint32_t parent; /* a node before this one */
-    uint32_t flags;  /* 0 */
+    uint32_t parent; /* a node with a smaller number */
+    uint32_t flags;  /* always 0 */
     char name[PAGE_NAME_SIZE];
 };
 
 struct page_slot {
-    uint64_t sequence; /* odd: `entered`, `current` and the own time of it are being written */
+    uint64_t sequence; /* odd: `entered`, `current` and an own time are being written */
     uint64_t entered;  /* since when `current` is the innermost region [ticks] */
     uint32_t current;  /* node, or PAGE_NO_NODE */
-    uint32_t thread;   /* its id in the system */
+    uint32_t thread;   /* the thread's id in the system */
     uint64_t spare[5];
     uint64_t own[PAGE_NODES];    /* own time of the node up to `entered` [ticks] */
-    uint64_t counts[PAGE_NODES]; /* times it was entered */
+    uint64_t counts[PAGE_NODES]; /* how often the node was entered */
 };
 
 struct page_program {
@@ -84,7 +84,7 @@ struct page_program {
     struct page_slot slots[PAGE_THREADS];
 };
 
-/** The power that a thread in a node adds to that of the machine. */
+/** The power that one thread in a node adds to the power of the machine. */
 struct page_result {
     uint64_t sequence;            /* odd: being written; 0: nothing is known */
     double power_w[PAGE_DOMAINS]; /* by enum apapi_domain; NaN: not known */
@@ -107,24 +107,24 @@ struct page_node_copy {
 /** A thread's slot at one moment. */
 struct page_slot_copy {
     uint32_t current;         /* node, or PAGE_NO_NODE */
-    uint64_t own[PAGE_NODES]; /* with the time since `entered` [ticks]; node_count are set, and
-                                 that of PAGE_REST */
+    uint64_t own[PAGE_NODES]; /* with the time since `entered` [ticks]; set for the first
+                                 node_count nodes and for PAGE_REST */
 };
 
-/** @return NULL: a program page of this version; other: why not. */
+/** @return NULL: a program page of this version; other: what is wrong with the page. */
 const char *page_problem(const struct page_program *page);
 
 /** @return whether this is a result page of this version. */
 bool page_results_valid(const struct page_results *page);
 
-/** Put a name into `shown` as page_node_copy has it: "a/b" becomes "a\x2Fb", of a long one its
- * beginning and end stay, and a hash is in the middle. Of `name` 255 bytes count. */
+/** Write a name to `shown` in the form of page_node_copy: "a/b" becomes "a\x2Fb", a long name keeps
+ * its beginning and end with a hash between them. Only 255 bytes of `name` are used. */
 void page_show_name(char shown[PAGE_NAME_SIZE], const char *name);
 
-/** @return nodes that may be read, 1 to PAGE_REST; PAGE_REST itself may be, too. */
+/** @return number of nodes that may be read, 1 to PAGE_REST; PAGE_REST may always be read, too. */
 uint32_t page_node_count(const struct page_program *page);
 
-/** @return slots that may be read, at most PAGE_THREADS. */
+/** @return number of slots that may be read, at most PAGE_THREADS. */
 uint32_t page_thread_count(const struct page_program *page);
 
 /**
@@ -135,25 +135,25 @@ uint32_t page_thread_count(const struct page_program *page);
 bool page_node(const struct page_program *page, uint32_t node, struct page_node_copy *copy);
 
 /**
- * Look at a thread's slot while it is being written.
+ * Copy a thread's slot while the thread may write it.
  * @param slot        less than page_thread_count()
- * @param node_count  of page_node_count(), read before `now`
- * @param now         on the page's clock
- * @return false: its thread was stopped while it wrote; what was seen before is still right
+ * @param node_count  result of page_node_count(), taken before `now`
+ * @param now         time on the page's clock [ticks]
+ * @return false: the thread was stopped while it wrote; an earlier copy is still right
  *
- * The own times of one thread never decrease from one look to the next, if the program is honest.
+ * The own times of one thread never decrease from one copy to the next, if the program is honest.
  */
 bool page_slot(const struct page_program *page, uint32_t slot, uint32_t node_count, uint64_t now,
                struct page_slot_copy *copy);
 
-/** @return times that a thread has entered a node. */
+/** @return how often a thread has entered a node. */
 uint64_t page_slot_count(const struct page_program *page, uint32_t slot, uint32_t node);
 
-/** Put the fixed parts into a new result page, which is all zeros: nothing is known. */
+/** Write the fixed parts of a new result page. Its other bytes are 0: nothing is known. */
 void page_results_init(struct page_results *page);
 
 /** Copy a row of a result page, which shared_record_write() writes. @return false: nothing is
- * known, or it was written all the time. */
+ * known, or the row was being written at each try. */
 bool page_result_read(const struct page_result *row, struct page_result *copy);
 
 /* --- the clock ------------------------------------------------------------------------------ */
@@ -189,7 +189,7 @@ struct ticks_moment {
 /** @return now. */
 struct ticks_moment ticks_moment_now(enum page_clock clock);
 
-/** @return length of a tick [ns], from two moments; the farther apart, the better. */
+/** @return length of a tick [ns], from two moments; more exact if they are farther apart. */
 double ticks_length_ns(enum page_clock clock, struct ticks_moment first, struct ticks_moment last);
 
 #endif

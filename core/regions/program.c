@@ -21,7 +21,7 @@
 static struct {
     bool open;
     int channel;
-    dev_t device; /* the socket's own: the program may have closed it and opened another file */
+    dev_t device; /* of the socket: the program may have closed it and opened another file */
     ino_t inode;
     struct page_results *results; /* for reading only; NULL: none */
 } link_now;
@@ -34,7 +34,7 @@ static bool link_is_ours(void)
            status.st_dev == link_now.device && status.st_ino == link_now.inode;
 }
 
-/* Connect and hand the program page over. @param page  its memfd; -1: there is none */
+/* Connect and hand the program page over. @param page  memfd of the page; -1: there is none */
 static void link_open(int page)
 {
     const char *live_page = secure_getenv(APAPI_LIVE_ENVIRONMENT);
@@ -141,7 +141,7 @@ int foms_send(void)
 #define INTERN_SIZE 256    /* of a name with its NUL; longer ones are cut */
 #define INTERN_BUCKETS 512 /* a power of 2, twice the names */
 
-/* Entries are complete, and counted, before a bucket has their number, and never change. */
+/* An entry is complete, and counted, before a bucket has its number. It never changes. */
 static struct {
     char name[INTERN_SIZE];
     char shown[PAGE_NAME_SIZE];
@@ -167,7 +167,7 @@ const char *intern_shown(uint32_t number)
     return number == INTERN_OTHER ? "..." : intern_entries[number].shown;
 }
 
-/* @return number of the name; 0: *bucket is the one that it belongs into. */
+/* @return number of the name; 0: the name is new, and belongs into *bucket. */
 static uint32_t intern_find(const char *name, uint32_t *bucket)
 {
     uint32_t hash = 2166136261u, number; /* FNV-1a */
@@ -206,7 +206,7 @@ uint32_t intern_name(const char *name)
 /* --- nodes ---------------------------------------------------------------------------------- */
 
 uint8_t tree_children[PAGE_NODES][INTERN_NAMES];
-static uint8_t tree_names[PAGE_NODES]; /* a node's is set before it is known */
+static uint8_t tree_names[PAGE_NODES]; /* name of each node, set before the node is known */
 static pthread_mutex_t tree_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static uint32_t tree_add(struct page_program *page, uint32_t parent, uint32_t number)
@@ -254,7 +254,7 @@ bool tree_has(uint32_t node, uint32_t number)
 
 struct program program;
 static pthread_mutex_t program_lock = PTHREAD_MUTEX_INITIALIZER;
-static bool program_wanted; /* without a live page, too */
+static bool program_wanted; /* keep regions even without a live page */
 
 /* @return a memfd of the page's size; -1: none. */
 static int program_file(void)
@@ -262,7 +262,7 @@ static int program_file(void)
     struct rlimit limit;
     int file;
 
-    /* a file above the limit would be a signal to the program */
+    /* a file larger than the limit would raise SIGXFSZ in the program */
     if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur < sizeof(struct page_program)) {
         return -1;
     }
@@ -274,7 +274,7 @@ static int program_file(void)
     return file;
 }
 
-/* The page is kept without a sampler that knows it, too: for what LIKWID's functions return. */
+/* The page is kept even without a sampler: what LIKWID's functions return comes from the page. */
 static bool program_open(void)
 {
     int file = program.live ? program_file() : -1;
@@ -329,7 +329,7 @@ void program_want(void)
     pthread_mutex_unlock(&program_lock);
 }
 
-/* Locks may have been held. The page and the connection are the parent's. */
+/* Locks may have been held during the fork. The page and the connection belong to the parent. */
 void program_forget(void)
 {
     pthread_mutex_init(&program_lock, NULL);

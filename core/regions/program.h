@@ -6,10 +6,10 @@
 #include "regions/page.h"
 
 /*
- * This process: its page with the names and nodes in it, its connection with the step's sampler,
- * and whether there is anything to measure. The first call of any thread decides; a process that
- * was forked from this one starts again. Any thread may call these functions. They do not wait for
- * the sampler.
+ * The state of this process: its program page with names and nodes, its connection with the step's
+ * sampler, and whether there is anything to measure. The first call of any thread decides that; a
+ * child process after fork decides again. Any thread may call these functions. They do not wait
+ * for the sampler.
  */
 
 enum program_state {
@@ -34,10 +34,10 @@ static inline bool program_is_off(void)
     return __atomic_load_n(&program.state, __ATOMIC_RELAXED) == PROGRAM_OFF;
 }
 
-/** Set up, if that has not been done. @return whether there is something to measure. */
+/** Set up this process at the first call. @return whether there is something to measure. */
 bool program_start(void);
 
-/** Keep regions from now on without a measured step, too. */
+/** Keep regions from now on, even outside of a measured step. */
 void program_want(void);
 
 /** Add 1 to a number of the page's head. */
@@ -60,39 +60,39 @@ const struct page_results *program_results(void);
 #define INTERN_NAMES 256
 #define INTERN_OTHER (INTERN_NAMES - 1)
 
-/** @return number of a name; it is added if it is new. Locks only then. */
+/** @return number of a name; a new name is added. Takes a lock only for a new name. */
 uint32_t intern_name(const char *name);
 
 /** @return whether intern_name() has returned this number. */
 bool intern_knows(uint32_t number);
 
-/** @return whether a number is that of a name; always for INTERN_OTHER. */
+/** @return whether `number` stands for `name`; always true for INTERN_OTHER. */
 bool intern_is(uint32_t number, const char *name);
 
 /**
  * @return a name as it is shown: bytes that are not printable UTF-8, "/" and "\" are "\xNN", an
- *         empty name is two quotes, the middle of a long one is left out
+ *         empty name is two quotes, the middle of a long name is left out
  */
 const char *intern_shown(uint32_t number);
 
-/** Node of a name in a node; 0: not known, see tree_node(). */
+/** Node of a name within a node, by node and number of the name; 0: not known, see tree_node(). */
 extern uint8_t tree_children[PAGE_NODES][INTERN_NAMES] __attribute__((visibility("hidden")));
 
-/** @return node of the name `number` in `parent`; it is added if it is new. Locks. */
+/** @return node of the name `number` within `parent`; a new node is added. Takes a lock. */
 uint32_t tree_node(uint32_t parent, uint32_t number);
 
-/** @return whether a name is that of a node or of one that it is in. */
+/** @return whether the node, or one that encloses it, has the name `number`. */
 bool tree_has(uint32_t node, uint32_t number);
 
-/** @return name of a node; 0: of node 0, INTERN_OTHER: of PAGE_REST. */
+/** @return number of a node's name: 0 for node 0, INTERN_OTHER for PAGE_REST. */
 uint32_t tree_name(uint32_t node);
 
-/** Keep the last value of a name. 0; -1 with errno ENOSPC: there are APAPI_FOMS_MAX */
+/** Keep the last value of a figure of merit. 0; -1 with ENOSPC: there are APAPI_FOMS_MAX names */
 int foms_set(const char *name, double value, const char *unit);
 
 /**
  * Send the figures of merit that the sampler has not got yet.
- * @return 0; -1 with errno EAGAIN (not now), ENOTCONN or that of sendmsg(2)
+ * @return 0; -1 with errno EAGAIN (no room now), ENOTCONN or errno of sendmsg(2)
  */
 int foms_send(void);
 

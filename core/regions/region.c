@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The functions that programs call, and how threads come and go, and the process with them. */
+/* The functions that programs call, and the start and end of threads and of the process. */
 #include "apapi/region.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 #include "regions/stack.h"
 
-#define JOIN_TOUCHED 4096 /* no page of memory is smaller */
+#define JOIN_TOUCHED 4096 /* step in which memory is touched: no page of memory is smaller */
 
 /* --- threads -------------------------------------------------------------------------------- */
 
@@ -20,12 +20,12 @@ static pthread_mutex_t join_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t join_once = PTHREAD_ONCE_INIT;
 static pthread_key_t join_key;
 static bool join_has_key;
-static bool join_taken[PAGE_THREADS]; /* slots */
-/* Most programs have one thread; their first call is not to be the one that sets malloc up. */
+static bool join_taken[PAGE_THREADS]; /* by slot */
+/* Most programs have one thread; its stack is static: its first call must not set malloc up. */
 static struct region_stack join_first;
 static bool join_first_taken;
 
-/* @return PAGE_THREADS: none is free. */
+/* Take a free slot. @return its number; PAGE_THREADS: none is free. */
 static uint32_t join_take_slot(void)
 {
     uint32_t slot = 0;
@@ -43,7 +43,7 @@ static uint32_t join_take_slot(void)
     return slot;
 }
 
-/* The slot is complete, and all of it has memory, before it counts: the sampler reads no other. */
+/* Touch all memory of a slot, then count the slot: the sampler reads only slots with memory. */
 static void join_publish(uint32_t number)
 {
     uint32_t *count = &program.page->head.thread_count;
@@ -61,7 +61,7 @@ static void join_publish(uint32_t number)
     pthread_mutex_unlock(&join_lock);
 }
 
-/* @param stack  of a thread that has this slot no more; NULL: it got none */
+/* Give a slot and a stack back. @param stack  of the thread that had the slot; NULL: it got none */
 static void join_give_back(struct region_stack *stack, uint32_t number)
 {
     if (number < PAGE_THREADS) {
@@ -76,7 +76,7 @@ static void join_give_back(struct region_stack *stack, uint32_t number)
     }
 }
 
-/* Destructor of `join_key`. Others may begin regions after it: they join again. */
+/* Destructor of `join_key`. If a later destructor begins a region, the thread joins again. */
 static void join_leave(void *argument)
 {
     struct region_stack *stack = argument;
@@ -87,7 +87,7 @@ static void join_leave(void *argument)
     join_give_back(stack, stack->number);
 }
 
-/* In the child: other threads' stacks are lost, their locks may have been held. */
+/* In the child of a fork: other threads' stacks are lost, and they may have held locks. */
 static void join_after_fork(void)
 {
     pthread_mutex_init(&join_lock, NULL);
@@ -103,7 +103,7 @@ static void join_prepare(void)
                    pthread_atfork(NULL, NULL, join_after_fork) == 0;
 }
 
-/* A thread without a slot has one of its own behind it, for itself. @return NULL: no memory */
+/* A thread without a slot in the page gets one behind its stack. @return NULL: no memory */
 static struct region_stack *join_allocate(void)
 {
     uint32_t number = join_take_slot();
@@ -120,12 +120,12 @@ static struct region_stack *join_allocate(void)
         return NULL;
     }
     stack->number = number;
-    stack->frames[0].name = UINT32_MAX; /* no name is that */
+    stack->frames[0].name = UINT32_MAX; /* no name has this number */
     stack->slot = hidden ? (struct page_slot *)(void *)(stack + 1) : &program.page->slots[number];
     return stack;
 }
 
-/* The first call of a thread. @return its stack; NULL: PROGRAM_OFF, or no memory */
+/* Handle a thread's first call. @return its stack; NULL: PROGRAM_OFF, or no memory */
 static struct region_stack *join_thread(void)
 {
     struct region_stack *stack;
@@ -143,7 +143,7 @@ static struct region_stack *join_thread(void)
     return stack;
 }
 
-/* After the functions of atexit(3), which may use regions. Other threads may go on. */
+/* Runs after the functions of atexit(3), which may use regions. Other threads may still run. */
 __attribute__((destructor)) static void join_exit(void)
 {
     if (__atomic_load_n(&program.state, __ATOMIC_ACQUIRE) != PROGRAM_ON) {
@@ -168,7 +168,7 @@ __attribute__((destructor)) static void join_exit(void)
 
 /* --- calls ---------------------------------------------------------------------------------- */
 
-/* @return the calling thread's; NULL: there is nothing to do. */
+/* @return stack of the calling thread; NULL: there is nothing to do. */
 static inline struct region_stack *region_stack_now(void)
 {
     struct region_stack *stack = stack_self;
@@ -203,7 +203,7 @@ static inline uint32_t region_number(struct region_stack *stack, const char *nam
     return region_look_up(entry, name);
 }
 
-/* Inlined with what it calls: regions may be as short as a call. */
+/* Inlined, with the functions that it calls: a region may be as short as a call. */
 static inline __attribute__((always_inline)) int
 region_call(const char *name, int (*call)(struct region_stack *stack, uint32_t name))
 {
@@ -215,7 +215,7 @@ region_call(const char *name, int (*call)(struct region_stack *stack, uint32_t n
     return name ? call(stack, region_number(stack, name)) : misuse_report(MISUSE_NULL, "", NULL);
 }
 
-/* Not inlined: a call outside of a step needs no more registers than that takes. */
+/* Not inlined: so a call outside of a step saves no registers that only this code needs. */
 static __attribute__((noinline)) int region_begin(struct region_stack *stack, uint32_t name)
 {
     return stack_begin(stack, name);
@@ -280,6 +280,6 @@ int apapi_region_fom(const char *name, double value, const char *unit)
     if (foms_set(name, value, unit ? unit : "")) {
         return -1;
     }
-    /* a sampler that does not take it now gets it with the next one, or at the end */
+    /* EAGAIN: the sampler gets this figure with the next one, or at the end of the program */
     return foms_send() == 0 || errno == EAGAIN ? 0 : -1;
 }

@@ -14,7 +14,7 @@
 
 static const struct {
     int error;
-    const char *text; /* after the name of the region; %s: the other one */
+    const char *text; /* follows the name of the region; %s: `other` of misuse_report() */
 } misuse_kinds[MISUSES] = {
     [MISUSE_TWICE] = {EALREADY, "begun while it is the innermost region: counted as one"},
     [MISUSE_AGAIN] = {EALREADY, "begun while it is open: ended first"},
@@ -28,8 +28,8 @@ static const struct {
     [MISUSE_LEFT] = {0, "open at the end of its thread: ended there"},
     [MISUSE_NULL] = {EINVAL, "a region without a name: ignored"}};
 
-/* Standard error is the program's: a line that would wait or raise a signal there is not written.
- */
+/* Standard error belongs to the program: a line is not written if that would make the program wait
+ * or raise a signal. */
 static void misuse_say(const char *line, size_t size)
 {
     const struct timespec at_once = {0};
@@ -73,7 +73,7 @@ int misuse_report(enum misuse misuse, const char *name, const char *other)
 /* --- regions -------------------------------------------------------------------------------- */
 
 __thread struct region_stack *stack_self;
-static const struct region_stack *stack_at_fork; /* of the thread that was forked */
+static const struct region_stack *stack_at_fork; /* of the thread that called fork */
 
 int stack_begin_slowly(struct region_stack *stack, uint32_t name)
 {
@@ -104,7 +104,7 @@ bool stack_has(const struct region_stack *stack, uint32_t name)
     return false;
 }
 
-/* It may be open in another thread, which is only a hint. */
+/* Report the end of a region that is not open here. That another thread has it open is a hint. */
 static int stack_end_unknown(uint32_t name)
 {
     enum misuse misuse = MISUSE_CLOSED;

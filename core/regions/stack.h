@@ -6,8 +6,8 @@
 #include "regions/program.h"
 
 /*
- * The regions that are open in a thread. All of it is the thread's own; what others see is in its
- * slot of the program page.
+ * The regions that are open in a thread. A stack belongs to its thread alone; others see the
+ * thread's slot of the program page.
  */
 
 #define STACK_CACHE 32 /* a power of 2 */
@@ -16,10 +16,10 @@
 struct stack_frame {
     uint32_t node;
     uint32_t name;
-    uint32_t repeats; /* begins of the same name right within it */
+    uint32_t repeats; /* further begins of its name while this region is the innermost */
 };
 
-/** Where a name was the last time, which may hold another one by now. */
+/** The address at which a name was seen last; another name may be there by now. */
 struct stack_name {
     const char *address;
     uint32_t number;
@@ -27,29 +27,29 @@ struct stack_name {
 
 struct region_stack {
     struct page_slot *slot;
-    uint32_t number; /* of the slot; PAGE_THREADS: it is not in the page */
+    uint32_t number; /* of the slot; PAGE_THREADS: the slot is not in the page */
     uint32_t depth;
-    uint32_t lost;    /* begins beyond the greatest depth that have not ended */
+    uint32_t lost;    /* open regions beyond the greatest depth */
     uint32_t current; /* node */
-    uint64_t entered; /* [ticks] */
+    uint64_t entered; /* since when `current` is the innermost region [ticks] */
     uint64_t sequence;
-    struct stack_frame frames[APAPI_REGION_DEPTH + 1]; /* the first: outside of all regions */
+    struct stack_frame frames[APAPI_REGION_DEPTH + 1]; /* [0]: outside of all regions */
     struct stack_name cache[STACK_CACHE];
 };
 
-/** Of the calling thread; NULL: none so far, or PROGRAM_OFF. */
+/** Stack of the calling thread; NULL: none so far, or PROGRAM_OFF. */
 extern __thread struct region_stack *stack_self
     __attribute__((visibility("hidden"), tls_model("initial-exec")));
 
-/** Calls that make no sense. */
+/** Misuses: begins and ends of regions that make no sense. */
 enum misuse {
-    MISUSE_TWICE,  /* begun in itself */
-    MISUSE_AGAIN,  /* the same, of LIKWID's regions */
+    MISUSE_TWICE,  /* begun while it is the innermost region */
+    MISUSE_AGAIN,  /* begun while it is open, by LIKWID's functions */
     MISUSE_CLOSED, /* ended without a begin */
     MISUSE_FORKED, /* ended in the child of a fork within it */
     MISUSE_THREAD, /* ended in another thread */
-    MISUSE_ORDER,  /* ended with another one in it */
-    MISUSE_DEPTH,  /* too many in each other */
+    MISUSE_ORDER,  /* ended while a region within it is open */
+    MISUSE_DEPTH,  /* too many regions within each other */
     MISUSE_EXIT,   /* open at the end of the program */
     MISUSE_LEFT,   /* open at the end of a thread */
     MISUSE_NULL,   /* without a name */
@@ -59,7 +59,7 @@ enum misuse {
 /**
  * Count a misuse. The first one of its kind is reported on standard error.
  * @param name   the region, as it is shown
- * @param other  of MISUSE_ORDER: the region in it; else NULL
+ * @param other  for MISUSE_ORDER: the open region within it; else NULL
  * @return -1, with the errno of this kind
  */
 int misuse_report(enum misuse misuse, const char *name, const char *other);
@@ -68,19 +68,19 @@ int misuse_report(enum misuse misuse, const char *name, const char *other);
  */
 void stack_unwind(struct region_stack *stack, enum misuse misuse);
 
-/** @return whether a name is open in a thread. Only a hint, unless it is the caller's. */
+/** @return whether a name is open in a thread. Only a hint if `stack` is another thread's. */
 bool stack_has(const struct region_stack *stack, uint32_t name);
 
-/** In the child of a fork: what is open is the parent's. */
+/** Forget the open regions in the child of a fork: they are the parent's. */
 void stack_forget(void);
 
-/** stack_begin() and stack_end() where there is more to do than to note the time. */
+/** stack_begin() and stack_end() in the cases that need more than noting the time. */
 int stack_begin_slowly(struct region_stack *stack, uint32_t name);
 int stack_end_slowly(struct region_stack *stack, uint32_t name);
 
 #define stack_put(word, value, order) __atomic_store_n(&(word), (value), (order))
 
-/* A reader that sees one of the words sees that the sequence was odd before it. */
+/* The order of the writes makes a reader who sees a new word see the odd sequence, too. */
 static inline void stack_switch(struct region_stack *stack, uint32_t node, uint64_t now)
 {
     struct page_slot *slot = stack->slot;

@@ -2,8 +2,8 @@
 /*
  * A tool for Kokkos programs: KOKKOS_TOOLS_LIBS=libkp_apapi.so makes their kernels, fences and
  * profiling regions regions of APAPI. Kokkos looks the functions below up by their names; their
- * types are those of its tools' interface. It calls them in the thread of the program that starts a
- * kernel. What begins gets an `id`, which the same thread hands back at the end.
+ * types are those of Kokkos' interface for tools. Kokkos calls them in the thread of the program
+ * that starts a kernel. A begin returns an `id`, which the same thread passes to the end.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,19 +28,19 @@ struct kokkos_tool_settings {
     void kokkosp_##name parameters
 
 /*
- * The profiling regions and sections that a thread is in. Kokkos ends the latest region without its
- * name, and a section whatever has begun in it.
+ * The profiling regions and sections that a thread is in. Kokkos ends the latest region without
+ * giving its name, and may end a section while others that began within it are open.
  */
 struct kokkos_open {
     apapi_region region;
     bool section;
 };
 static _Thread_local struct {
-    uint32_t depth, deeper; /* deeper regions are counted, and are none of APAPI's */
+    uint32_t depth, deeper; /* deeper regions are only counted; APAPI does not get them */
     struct kokkos_open list[DEPTH_MAX];
 } open_now;
 
-/* Fences only with APAPI_KOKKOS_FENCES=1, as they change a program's course. */
+/* Ask for fences only with APAPI_KOKKOS_FENCES=1: they change how a program runs. */
 KOKKOS(request_tool_settings, (uint32_t count, struct kokkos_tool_settings *settings))
 {
     const char *fences = secure_getenv("APAPI_KOKKOS_FENCES");
@@ -93,7 +93,7 @@ static void kokkos_open(apapi_region region, bool section)
     apapi_region_enter(region);
 }
 
-/* Regions that have begun in it go on in the one around it. */
+/* Close the region at `index`. Regions that began within it go on in the region around it. */
 static void kokkos_close(uint32_t index)
 {
     for (uint32_t i = open_now.depth; i-- > index;) {
@@ -131,7 +131,7 @@ KOKKOS(pop_profile_region, (void))
     }
 }
 
-/* @return `depth`: it is not open in this thread. */
+/* @return index of an open section; `depth`: the section is not open in this thread. */
 static uint32_t kokkos_find_section(uint32_t section)
 {
     uint32_t i = 0;
@@ -144,9 +144,9 @@ static uint32_t kokkos_find_section(uint32_t section)
 }
 
 /*
- * Sections, which may overlap with regions and each other: regions of APAPI in the thread that
- * starts and stops them. What another thread stops goes on; so does a section of the same name that
- * is started again.
+ * Sections may overlap with regions and each other. A section is a region of APAPI in the thread
+ * that starts and stops it. If another thread stops a section, or if a section is started again
+ * while it is open, the section goes on.
  */
 KOKKOS(create_profile_section, (const char *name, uint32_t *section))
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * libapapi_likwid.so: preloaded under a program that is linked to liblikwid, it is found first, and
- * the regions that the program marks for LIKWID are regions of APAPI.
+ * libapapi_likwid.so: if it is preloaded into a program that is linked to liblikwid, its functions
+ * are found first, and the regions that the program marks for LIKWID are regions of APAPI.
  */
 #include "apapi/likwid_compat.h"
 

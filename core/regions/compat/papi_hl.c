@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * libapapi_papi_hl.so: preloaded under a program that is linked to libpapi, it is found first, and
- * the regions that the program marks for PAPI's high-level interface are regions of APAPI, too.
- * PAPI's own function does its work as ever, and its result is the program's.
+ * libapapi_papi_hl.so: if it is preloaded into a program that is linked to libpapi, its functions
+ * are found first, and the regions that the program marks for PAPI's high-level interface are
+ * regions of APAPI, too. PAPI's own function is called as well, and the program gets its result.
  */
 #include <dlfcn.h>
 #include <string.h>
@@ -16,9 +16,9 @@
 #undef PAPI_hl_print_output
 #undef PAPI_hl_finalize
 
-#define NAME_SIZE 256 /* regions tell that many bytes apart */
+#define NAME_SIZE 256 /* bytes by which names of regions are told apart, with the NUL */
 
-/* PAPI's own functions; NULL: the program loads libpapi later, and has only our regions. */
+/* PAPI's own functions; NULL: the program loads libpapi later, and has only APAPI's regions. */
 static struct {
     int (*region_begin)(const char *);
     int (*region_end)(const char *);
@@ -39,7 +39,7 @@ static void __attribute__((constructor)) find_papi(void)
     FIND(finalize);
 }
 
-/* The region is what PAPI's own calls enclose: their time is not its. */
+/* APAPI's region lies between the calls of PAPI's functions: it does not include their time. */
 APAPI_API int PAPI_hl_region_begin(const char *region);
 int PAPI_hl_region_begin(const char *region)
 {
@@ -87,8 +87,8 @@ int PAPI_hl_finalize(void)
 }
 
 /*
- * Fortran, in the spellings of compilers: one function has each of these names. Its texts have a
- * length and no NUL.
+ * The functions for Fortran: each one has all names that compilers make of it. Texts of Fortran
+ * have a length and no NUL.
  */
 #define FORTRAN(lower, upper, parameters)                                                          \
     APAPI_API void lower parameters;                                                               \

@@ -43,7 +43,7 @@ size_t nodes_find(struct nodes *nodes, size_t parent, const char *name)
     return i;
 }
 
-/* From the end: the innermost names are there in any case. */
+/* The path is written from its end, so that the innermost names are always in it. */
 void nodes_path(const struct nodes *nodes, size_t node, char path[APAPI_REGION_PATH_SIZE])
 {
     static const char cut[] = "...";
@@ -93,7 +93,7 @@ static void bands_join(struct bands *bands)
     bands->bin_ns *= 2;
 }
 
-/* Times added from now on lie between two moments, of which the second is the latest so far. */
+/* Set the span of the times that are added from now on. No earlier span ends after `to_ns`. */
 static void bands_span(struct bands *bands, uint64_t from_ns, uint64_t to_ns)
 {
     uint64_t from = from_ns > bands->origin_ns ? from_ns - bands->origin_ns : 0;
@@ -123,7 +123,7 @@ static void bands_add(struct bands *bands, size_t column, double time_s)
     }
 }
 
-/* A column has become a part of another one, from the start on. */
+/* Add a column to another one, for all time so far. */
 static void bands_move(struct bands *bands, size_t from, size_t to)
 {
     for (size_t bin = 0; bin < APAPI_REGION_BINS; bin++) {
@@ -134,13 +134,13 @@ static void bands_move(struct bands *bands, size_t from, size_t to)
 
 /* --- programs ------------------------------------------------------------------------------- */
 
-#define SLACK 1.1    /* of the time that can have passed */
-#define SLACK_S 0.01 /* of a thread */
+#define SLACK 1.1    /* factor on the time that can have passed */
+#define SLACK_S 0.01 /* added to this time for each thread */
 #define PASS_S 1e-9  /* no pass is shorter */
 
 /*
- * Up to where the file has memory from `offset` on: to read where there is none would take it from
- * the reader. The kernel looks at all that there is, up to the next hole.
+ * @return the end of the file's memory at `offset`. Reading where the file has no memory would
+ * charge new memory to the reader. The kernel walks all memory up to the next hole.
  */
 static size_t program_filled_to(int file, size_t offset)
 {
@@ -149,7 +149,7 @@ static size_t program_filled_to(int file, size_t offset)
     return hole > 0 ? (size_t)hole : 0;
 }
 
-/* @return its page, mapped; NULL with errno and `err` */
+/* @return the program's page, mapped; NULL with errno and `err` */
 static void *program_map(int file, struct apapi_error *err)
 {
     const size_t size = sizeof(struct page_program);
@@ -159,7 +159,7 @@ static void *program_map(int file, struct apapi_error *err)
     struct stat status;
     int error = EPROTO;
 
-    /* a file that can become shorter, or whose memory may be missing, would end the reader */
+    /* reading a file that was made shorter, or lacks memory, would end the reader (SIGBUS) */
     if (!region_is_sealed(file)) {
         error = EPERM;
         problem = "is not sealed";
@@ -194,7 +194,7 @@ void observed_begin(struct observed *program, const struct page_program *page)
     memset(program, 0, sizeof(*program));
     program->page = page;
     program->clock = page->head.clock == PAGE_CLOCK_CPU ? PAGE_CLOCK_CPU : PAGE_CLOCK_MONOTONIC;
-    program->known = 1; /* unmarked */
+    program->known = 1; /* node 0, the unmarked code */
     program->node[PAGE_REST] = NODES_REST;
 }
 
@@ -236,7 +236,7 @@ void observed_destroy(struct observed *program)
     errno = saved;
 }
 
-/* @param filled_to  what is known from the parts before this one, without a gap */
+/* @return whether a part has memory. @param filled_to  end of the memory that is known so far */
 static bool program_has(const struct observed *program, const void *from, size_t size,
                         size_t *filled_to)
 {
@@ -248,7 +248,7 @@ static bool program_has(const struct observed *program, const void *from, size_t
     return !program->map || *filled_to >= offset + size;
 }
 
-/* Nodes and threads that have come, as far as there is room for them. */
+/* Take a program's new nodes and threads, as far as there is room for them. */
 static void program_grow(struct observer *observer, struct observed *program)
 {
     const struct page_program *page = program->page;
@@ -276,7 +276,7 @@ static void program_grow(struct observer *observer, struct observed *program)
     }
 }
 
-/* Own ticks and passes of all threads. */
+/* Add up own ticks and passes of all threads, by node. */
 static void program_sum(const struct observed *program, uint64_t now, uint64_t sums[PAGE_NODES],
                         uint64_t passes[PAGE_NODES])
 {
@@ -312,7 +312,7 @@ void observed_look(struct observer *observer, struct observed *program,
         uint64_t *seen = &program->seen[node];
         bool used = node < program->known || node == PAGE_REST;
 
-        /* times only grow; a thread that could not be read is in the next look */
+        /* times only grow; a thread that could not be read is counted in the next look */
         own_s[node] = used && sums[node] > *seen ? (double)(sums[node] - *seen) * tick_s : 0;
         *seen = used && sums[node] > *seen ? sums[node] : *seen;
         sum_s += own_s[node];
@@ -321,7 +321,7 @@ void observed_look(struct observer *observer, struct observed *program,
     most_s = program->threads * (program->owed_s * SLACK + SLACK_S);
     program->looked = true;
     if (program->cut || program->known == page_node_count(program->page)) {
-        program->owed_s = 0; /* what has been there so far is counted */
+        program->owed_s = 0; /* all times so far are counted */
     }
     part = sum_s > most_s ? most_s / sum_s : 1;
     for (uint32_t node = 0; node < PAGE_NODES; node++) {
@@ -350,7 +350,7 @@ void observed_count(struct observer *observer, const struct observed *program)
     uint64_t counts[PAGE_NODES] = {0};
     uint32_t threads[PAGE_NODES] = {0};
 
-    for (uint32_t i = 0; i < program->threads; i++) { /* as they lie in memory */
+    for (uint32_t i = 0; i < program->threads; i++) { /* in the order of memory */
         for (uint32_t node = 1; node < PAGE_NODES; node++) {
             bool used = node < program->known || node == PAGE_REST;
             uint64_t times = used ? page_slot_count(program->page, i, node) : 0;
@@ -377,7 +377,7 @@ void observed_count(struct observer *observer, const struct observed *program)
 
 /* --- the observer --------------------------------------------------------------------------- */
 
-#define PAUSE_NS UINT64_C(10000) /* for each program: some ten times of what a look at it takes */
+#define PAUSE_NS UINT64_C(10000) /* for each program: about ten times the time of a look at it */
 
 struct observer *observe_create(const struct apapi_live_page *live)
 {
@@ -416,7 +416,7 @@ void observe_destroy(struct observer *observer)
 
 /* --- columns: in which of a fit's a region's time is ------------------------------------------ */
 
-#define TIMES_MORE 2 /* so much more than one that has a column: none is changed often */
+#define TIMES_MORE 2 /* least factor between two regions' times: columns change rarely */
 
 static void observe_add_time(struct observer *observer, size_t column, double time_s)
 {
@@ -424,7 +424,7 @@ static void observe_add_time(struct observer *observer, size_t column, double ti
     bands_add(&observer->bands, column, time_s);
 }
 
-/* Regions get columns of their own as they come, as long as there are any. */
+/* A new region gets a column of its own, as long as there are free columns. */
 static void observe_add_node_time(struct observer *observer, size_t node, double time_s)
 {
     size_t column = observer->columns[node];
@@ -460,8 +460,8 @@ static void columns_empty(struct observer *observer, size_t column)
 }
 
 /*
- * Let a region of the common column have one of its own, in place of one with much less time, which
- * joins the common one with its past. Memory stays as it is.
+ * Give a region of the common column a column of its own, in place of a region with much less time,
+ * which joins the common column with its past. Nothing is allocated.
  */
 static void observe_change_columns(struct observer *observer)
 {
@@ -491,7 +491,7 @@ static void observe_change_columns(struct observer *observer)
 
 /* --- looks ---------------------------------------------------------------------------------- */
 
-/* @param ns  a moment shortly before now; 0: now. None before the last look is taken. */
+/* @param ns  a moment shortly before now; 0: now. The last look is the earliest that is taken. */
 static struct observe_moment observe_at(const struct observer *observer, uint64_t ns)
 {
     const struct ticks_moment now = {ticks_now(PAGE_CLOCK_CPU), clock_monotonic_ns()};
@@ -534,7 +534,7 @@ static void observe_look(struct observer *observer, uint64_t ns)
     observer->looked_ns = now.ns;
 }
 
-/* The same, if that is not more often than the number of programs allows. */
+/* Call observe_look(), unless the last look is too recent for this number of programs. */
 static void observe_look_sometimes(struct observer *observer)
 {
     if (clock_monotonic_ns() - observer->looked_ns >= observer->program_count * PAUSE_NS) {
@@ -542,7 +542,7 @@ static void observe_look_sometimes(struct observer *observer)
     }
 }
 
-/* When the latest reading with energy of a domain that has a new one was. 0: there is none. */
+/* @return time of the latest new reading that has an energy, of all domains [ns]; 0: none. */
 static uint64_t observe_read_ns(const struct observer *observer)
 {
     uint64_t latest_ns = 0;
@@ -558,7 +558,7 @@ static uint64_t observe_read_ns(const struct observer *observer)
     return latest_ns;
 }
 
-/* The thread that calls this is the page's writer. It may have been held up since the reading. */
+/* The calling thread is the live page's writer. It may have been delayed since the reading. */
 void observe_reading(const struct apapi_live_page *live, void *context)
 {
     struct observer *observer = context;
@@ -593,7 +593,7 @@ void observe_reading(const struct apapi_live_page *live, void *context)
 }
 
 /*
- * Go from nothing to sums. What was measured before the first program came is a row without any.
+ * Start the sums. The time before the first program came is a row without any program.
  * @return 0; -1 with ENOMEM
  */
 static int observe_activate(struct observer *observer)
@@ -637,7 +637,7 @@ int observe_add(struct observer *observer, struct observed *program)
     }
     pthread_mutex_lock(&observer->lock);
     if (observer->program_count == 0) {
-        observe_look(observer, 0); /* until now there was none */
+        observe_look(observer, 0); /* until now there was no program */
     }
     program->next = observer->programs;
     observer->programs = program;
@@ -652,7 +652,7 @@ void observe_remove(struct observer *observer, struct observed *program)
 
     pthread_mutex_lock(&observer->lock);
     if (observer->program_count == 1) {
-        observe_look(observer, 0); /* from now on there is none */
+        observe_look(observer, 0); /* from now on there is no program */
     } else {
         const struct observe_moment now = observe_at(observer, 0);
 
@@ -741,7 +741,7 @@ static size_t shell_find(const struct observer *observer, const char *name)
     return depth;
 }
 
-/* The power since the latest reading before each end may be from 0 to some times the mean. */
+/* Between the latest reading and each end of a region, power may be 0 to several times the mean. */
 int observe_shell_read(struct observer *observer, const char *name, struct observe_energy *energy)
 {
     size_t depth = shell_find(observer, name);
@@ -760,7 +760,7 @@ int observe_shell_read(struct observer *observer, const char *name, struct obser
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         struct observe_energy *begin = &shell->begin[d];
 
-        if (isnan(begin->energy_j)) { /* no figure was known: by the mean power */
+        if (isnan(begin->energy_j)) { /* no figure was known: computed with the mean power */
             begin->energy_j = now[d].energy_j * (begin_ns - start_ns) / (now_ns - start_ns);
             begin->since_s = (begin_ns - start_ns) / 1e9;
         }
@@ -775,7 +775,7 @@ int observe_shell_read(struct observer *observer, const char *name, struct obser
     return 0;
 }
 
-/* Regions that began within it end with it. */
+/* Regions that began within this one end with it. */
 int observe_shell_end(struct observer *observer, const char *name, struct observe_energy *energy)
 {
     if (observe_shell_read(observer, name, energy)) {

@@ -6,69 +6,69 @@
 #include "apapi/region_result.h"
 
 /*
- * The energy of the regions of a step's programs. After each reading the time that threads have
- * spent in each region since the reading before is a row of a fit for each domain (measure/fit.h).
+ * The energy of the regions of a step's programs. After each reading, the times that threads have
+ * spent in each region since the reading before become a row of each domain's fit (measure/fit.h).
  *
- * Nothing is kept until the first program comes. The thread that reads the meters calls
- * observe_reading(); everything else is for one other thread.
+ * Nothing is kept until the first program connects. The thread that reads the meters calls
+ * observe_reading(); one other thread calls all other functions.
  */
 struct observer;
 
-/** @param live  of the session, or all zeros if there is none. NULL: out of memory. */
+/** @param live  page of the session, kept by the observer; all zeros: no session. NULL: ENOMEM */
 struct observer *observe_create(const struct apapi_live_page *live);
 
 void observe_destroy(struct observer *observer);
 
-/** The figures of a reading are on the live page. Does not allocate or make a system call. */
+/** Take a new reading from the live page. No allocation; system calls for new nodes and threads. */
 void observe_reading(const struct apapi_live_page *live, void *observer);
 
 /**
- * Which regions there were, for a record.
- * @param m       of the session
- * @param result  empty it with apapi_regions_clear(). Empty: no program used any
+ * Return the regions of the step, for a record.
+ * @param m       measurement of the session
+ * @param result  free its lists with apapi_regions_clear(). Empty: no program used regions
  * @return 0; -1 with errno ENOMEM
  */
 int observe_result(struct observer *observer, const struct apapi_measurement *m,
                    struct apapi_regions *result);
 
 /*
- * The socket on which programs of a step hand over their pages, and `apapi mark` says what the
- * shell is in (regions/message.h). Nothing here waits for the other side. Only the step's user is
- * served.
+ * The socket on which programs of a step hand over their pages, and `apapi mark` says which region
+ * the shell is in (regions/message.h). Nothing here waits for the other side. Only processes of
+ * the step's user, of root and of the caller's own user are served.
  */
 struct serve;
 
-/** Receives what is worth a line in a log. */
+/** A function that writes `text` as a line of a log. */
 typedef void (*serve_log_f)(const char *text);
 
 /**
- * @param path  of the live page: the socket's name is that with REGION_SOCKET_SUFFIX, in a folder
- *              that nobody else may change
+ * @param path  of the live page, in a folder that nobody else may change. The socket has this name
+ *              with REGION_SOCKET_SUFFIX appended
  * @param uid   of the step's user
- * @param log   of programs that are refused, each reason once; NULL: none
+ * @param log   gets the reason when a program is refused, at most 8 times; NULL: none
  * @return NULL with errno of the call that failed, ENAMETOOLONG
  */
 struct serve *serve_open(const char *path, uint32_t uid, struct observer *observer,
                          serve_log_f log);
 
-/** @return a descriptor that is readable when there is work; -1: not before serve_pause_ms(). */
+/** @return a descriptor that is readable when there is work; -1: wait for serve_pause_ms(). */
 int serve_descriptor(const struct serve *serve);
 
 /**
  * Do pending work: some messages at once and, in the long run, what a tenth of a core can do.
- * @return 0: there was none, or it has to pause
+ * @return 0: there was no work, or serve has to pause
  */
 int serve_work(struct serve *serve);
 
-/** @return until the next serve_tick() or serve_work() [ms]; -1: not needed. */
+/** @return time until the next serve_tick() or serve_work() [ms]; -1: no call is needed. */
 int serve_pause_ms(const struct serve *serve);
 
-/** Publish results to the programs, if it is time to. */
+/** Publish results to the programs, if the time for it has come. */
 void serve_tick(struct serve *serve);
 
 /**
- * No program can come any more; those that there are have ended. What has come before is read for
- * 50 ms at most. NULL is allowed.
+ * Close the socket: no program can connect any more, and those that are connected have ended.
+ * Messages that came before are read for at most 50 ms of processor time. NULL is allowed.
  */
 void serve_close(struct serve *serve);
 

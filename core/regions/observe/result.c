@@ -13,24 +13,24 @@
 #include "regions/observe/observe.h"
 #include "regions/observe/observer.h"
 
-#define MEASURED 0.9    /* part of its time that a measured region has for itself */
-#define COMMON_MOST 0.1 /* of a region's time, for it to be told apart */
+#define MEASURED 0.9    /* least part of its time in which a measured region is alone */
+#define COMMON_MOST 0.1 /* largest part of its time in COLUMN_COMMON, for it to be told apart */
 #define BANDS 6         /* regions whose share over time is kept */
-#define AGAIN_NS UINT64_C(1000000000)
-#define AGAIN_PART 20  /* of the time so far */
-#define AGAIN_COST 100 /* times the processor time that it took: 1 % of a processor at most */
+#define AGAIN_NS UINT64_C(1000000000) /* the pause until the next results: the sum of this, */
+#define AGAIN_PART 20                 /* a twentieth of the time so far, and */
+#define AGAIN_COST 100 /* times the processor time of the results: 1 % of a processor at most */
 
 /* The results of the fits, by domain and column. */
 struct estimates {
     struct fit_part parts[APAPI_DOMAINS][FIT_COLUMNS];
     bool known[APAPI_DOMAINS];
-    double factor[APAPI_DOMAINS]; /* to the energy of the domain in the record */
-    double gaps_j[APAPI_DOMAINS]; /* uncertainty of a domain with gaps: they may be any region's */
-    int main_domain;              /* whose methods are named: that with the most energy */
-    struct fit copy;              /* to work with */
+    double factor[APAPI_DOMAINS]; /* from the fit's energy to the domain's in the record */
+    double gaps_j[APAPI_DOMAINS]; /* uncertainty from gaps; their energy may be any region's */
+    int main_domain;              /* the one with the most energy: its methods are named */
+    struct fit copy;              /* the fit that is being solved */
 };
 
-/* Standard deviation that a row has because counters move in steps. */
+/* @return standard deviation that a row has because counters move in steps. */
 static double result_noise_j(const struct apapi_measurement *m, int domain, const struct fit *fit)
 {
     double wall_s = fit->sums.x[FIT_OUTSIDE] + fit->sums.x[FIT_INSIDE];
@@ -48,7 +48,7 @@ static double result_noise_j(const struct apapi_measurement *m, int domain, cons
     return wall_s > 0 ? fit->sums.y / wall_s * (double)update_ns / NS_PER_S * FIT_UPDATE_NOISE : 0;
 }
 
-/* What the time without readings has drawn may be any region's. */
+/* @return uncertainty [J]: what was drawn without readings may be the energy of any region. */
 static double result_gaps_j(const struct apapi_domain_result *domain)
 {
     return coverage_is_low(domain->covered) ? domain->uncertainty_j
@@ -57,7 +57,7 @@ static double result_gaps_j(const struct apapi_domain_result *domain)
                : 0;
 }
 
-/* The rows are copied, so that the readings do not wait. */
+/* Solve the fits. Their rows are copied first, so that the readings do not wait. */
 static int result_estimate(struct observer *observer, const struct apapi_measurement *m,
                            struct estimates *estimates)
 {
@@ -112,7 +112,7 @@ static struct apapi_region_energy result_energy(const struct observer *observer,
     return energy;
 }
 
-/* A node with the time of a column as such. */
+/* @return a name for a column: that of a node which has the column. */
 static const char *result_name_of(const struct observer *observer, size_t column)
 {
     if (column == COLUMN_UNMARKED) {
@@ -158,7 +158,7 @@ static void result_sum(struct apapi_region_energy *sum, const struct apapi_regio
     sum->uncertainty_j = more->uncertainty_j + (isnan(sum->uncertainty_j) ? 0 : sum->uncertainty_j);
 }
 
-/* Its time before it got a column. */
+/* Add the energy of the time before the node got its column. */
 static void result_add_common(const struct observer *observer, const struct estimates *estimates,
                               size_t node, struct apapi_region_result *region)
 {
@@ -216,7 +216,7 @@ static struct apapi_region_result result_node(const struct observer *observer,
     return region;
 }
 
-/* By kind, those of a kind by energy, then by time, then by name. */
+/* Order by kind, then by energy and by time, the highest first, then by name. */
 static int result_compare(const void *a, const void *b)
 {
     const struct apapi_region_result *left = a, *right = b;
@@ -254,7 +254,7 @@ static void result_add(struct apapi_region_result *rest, const struct apapi_regi
     }
 }
 
-/* The list has room for one more entry than it has. */
+/* Sort the list, and move what exceeds APAPI_REGIONS_MAX to the rest. It has room for one more. */
 static void result_cut(struct apapi_regions *regions)
 {
     struct apapi_region_result *list = regions->list, rest = region_unmeasured();
@@ -286,7 +286,7 @@ static void result_cut(struct apapi_regions *regions)
 
 /* --- over time ------------------------------------------------------------------------------ */
 
-/* The energy of each bin, by the power of the columns [J]. */
+/* Compute the energy of each bin from the power of the columns [J]. */
 static void bands_sum(const struct bands *bands, const double power_w[FIT_COLUMNS],
                       double sum_j[APAPI_REGION_BINS])
 {
@@ -298,7 +298,7 @@ static void bands_sum(const struct bands *bands, const double power_w[FIT_COLUMN
     }
 }
 
-/* A region's share of that. */
+/* Compute a region's share of the energy of each bin. */
 static void bands_share(const struct bands *bands, size_t column, double power_w,
                         const double sum_j[APAPI_REGION_BINS], struct apapi_region_result *region)
 {
@@ -313,7 +313,7 @@ static void bands_share(const struct bands *bands, size_t column, double power_w
     }
 }
 
-/* The energy of a column in all domains that add up. */
+/* @return energy of a column in all domains that add up [J]. */
 static double result_column_j(const struct estimates *estimates, size_t column)
 {
     double sum_j = 0;
@@ -374,7 +374,7 @@ static void result_fill(const struct observer *observer, const struct estimates 
     }
 }
 
-/* Between the copies of the rows and what is made of them, no column may change. */
+/* No column may change from the copying of the rows until their results have been used. */
 static void result_hold(struct observer *observer, int holders)
 {
     pthread_mutex_lock(&observer->lock);
@@ -435,7 +435,7 @@ uint64_t observe_publish(struct observer *observer, uint64_t now_ns)
                 shared_record_write(&program->results->nodes[i], &rows[program->node[i]],
                                     sizeof *rows);
             }
-            if (program->results) { /* whose page gets memory row by row */
+            if (program->results) { /* the result page gets memory only where rows are written */
                 shared_record_write(&program->results->nodes[PAGE_REST], &rows[NODES_REST],
                                     sizeof *rows);
             }

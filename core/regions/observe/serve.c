@@ -19,12 +19,12 @@
 #include "regions/observe/observer.h"
 
 #define SERVE_CONNECTIONS (OBSERVE_PROGRAMS_MAX + 64)
-#define SERVE_AT_ONCE 64                  /* events before other work is looked at */
-#define SERVE_SLICE_NS UINT64_C(10000000) /* the same of processor time */
+#define SERVE_AT_ONCE 64                  /* events that are handled before other work */
+#define SERVE_SLICE_NS UINT64_C(10000000) /* processor time that is used before other work */
 #define SERVE_BACKLOG SERVE_CONNECTIONS   /* all ranks of a job may come at once */
-#define SERVE_LOGS 8                      /* lines at most */
-#define SERVE_PART 10                     /* of a core, for all that comes */
-#define SERVE_BURST_NS UINT64_C(50000000)
+#define SERVE_LOGS 8                      /* lines in the log at most */
+#define SERVE_PART 10                     /* one tenth of a core at most, for all messages */
+#define SERVE_BURST_NS UINT64_C(50000000) /* processor time without a pause */
 
 /* A process: it has registered a page, or it is `apapi mark`. */
 struct serve_peer {
@@ -44,8 +44,8 @@ struct serve {
     bool deaf; /* no descriptor was left: programs wait in the queue */
     size_t peer_count;
     struct serve_peer *peers;
-    uint64_t publish_ns; /* 0: nobody to publish for */
-    uint64_t busy_ns;    /* work is paid for until then; in the future: it has to pause */
+    uint64_t publish_ns; /* next time to publish results; 0: there is no program */
+    uint64_t busy_ns;    /* when past work has used its part of a core only; far ahead: pause */
     struct observe_foms shell_foms;
     char path[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
 };
@@ -68,7 +68,7 @@ static int serve_bind(struct serve *serve)
 
     memcpy(address.sun_path, serve->path, sizeof address.sun_path);
     serve->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    unlink(serve->path); /* of a sampler that was killed */
+    unlink(serve->path); /* the socket of a sampler that was killed */
     /* only the step's user can enter the folder */
     return serve->listener < 0 || bind(serve->listener, (const void *)&address, sizeof address) ||
                    chmod(serve->path, 0666) || listen(serve->listener, SERVE_BACKLOG)
@@ -106,7 +106,7 @@ struct serve *serve_open(const char *path, uint32_t uid, struct observer *observ
     return NULL;
 }
 
-/* A flood of messages does not take a core from the job: there is a pause after each burst. */
+/* @return whether to pause, as after each burst: a flood of messages must not take a core. */
 static bool serve_pauses(const struct serve *serve)
 {
     return serve->busy_ns > clock_monotonic_ns() + SERVE_BURST_NS * SERVE_PART;
@@ -117,7 +117,7 @@ int serve_descriptor(const struct serve *serve)
     return serve_pauses(serve) ? -1 : serve->poll;
 }
 
-/* A last look at its page. */
+/* Drop a connection, after a last look at the program's page. */
 static void serve_drop(struct serve *serve, struct serve_peer *peer)
 {
     struct serve_peer **place = &serve->peers;
@@ -146,7 +146,7 @@ static void serve_accept(struct serve *serve)
 
     if (channel < 0) {
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-            /* until there is one again: poll() would return at once, for ever */
+            /* not watched until a descriptor is free: poll() would return at once, for ever */
             epoll_ctl(serve->poll, EPOLL_CTL_DEL, serve->listener, NULL);
             serve->deaf = true;
         }
@@ -173,7 +173,7 @@ static void serve_accept(struct serve *serve)
     serve->peer_count++;
 }
 
-/* A page that its reader cannot change, and that nobody can make shorter. @return -1: none. */
+/* Create a result page that its reader cannot change and nobody can shorten. @return -1: none. */
 static int serve_results(struct observed *program)
 {
     const size_t size = sizeof(struct page_results);
@@ -226,7 +226,7 @@ static void serve_register(struct serve *serve, struct serve_peer *peer, int fil
     }
 }
 
-/* @param problem  NULL: it was done */
+/* @param problem  why the message was refused; NULL: it was done */
 static void serve_answer(const struct serve_peer *peer, const struct region_message *message,
                          struct observe_energy energy, const char *problem)
 {
@@ -299,7 +299,7 @@ static bool serve_receive(struct serve *serve, struct serve_peer *peer)
     return true;
 }
 
-/* @return how many there were; the rest of them is there the next time, too. */
+/* Handle events. @return how many there were; those not handled come again the next time. */
 static int serve_events(struct serve *serve)
 {
     struct epoll_event events[SERVE_AT_ONCE];
@@ -318,7 +318,7 @@ static int serve_events(struct serve *serve)
     return count;
 }
 
-/* Messages that were sent before the end. */
+/* Handle messages that were sent before the end. */
 static void serve_pending(struct serve *serve)
 {
     uint64_t until_ns = clock_thread_cpu_ns() + SERVE_BURST_NS;
