@@ -121,16 +121,16 @@ const struct field fields_of_event[] = {
     FIELD_END};
 
 #define FITS(fields) _Static_assert(COUNT_OF(fields) <= FIELDS_MAX, "FIELDS_MAX is too small")
-FITS(fields_of_record); /* the longest ones */
+FITS(fields_of_record); /* the longest tables */
 FITS(fields_of_event);
 
-/* Significant digits of forms that are a double; of others 0. */
+/* Significant digits of the forms that are a double; 0 for other forms. */
 static const int figures_of[FIELD_LIST + 1] = {
     [FIELD_MEASURED] = JSON_MEASURED, [FIELD_AMOUNT] = JSON_MEASURED, [FIELD_ROUGH] = JSON_ROUGH,
     [FIELD_PART] = JSON_ROUGH,        [FIELD_LEAST] = JSON_ROUGH,     [FIELD_GREATEST] = JSON_ROUGH,
     [FIELD_EXACT] = JSON_EXACT,       [FIELD_REAL] = JSON_EXACT};
 
-/* @return a word of a form; NULL: it has no more */
+/* @return word number `i` of a form; NULL: the form has no more words */
 static const char *word_of(enum field_form form, unsigned i)
 {
     static const char *const types[] = {[APAPI_TYPE_INT64] = "int64",
@@ -155,7 +155,7 @@ static const char *word_of(enum field_form form, unsigned i)
 #define PATH_SIZE 128                    /* longest: "components[N].events[N]" */
 #define FIELD_LONGEST_S 18446744073.7096 /* UINT64_MAX ns in fifteen digits, rounded up */
 
-/* @return the length of the path, as snprintf(). */
+/* Write a path. @return its length, as snprintf(). */
 static size_t put_path(const struct field_path *where, char *path, size_t size)
 {
     size_t length = where->outer ? put_path(where->outer, path, size) : 0;
@@ -176,7 +176,7 @@ int field_fail(const struct field_path *where, const char *key, const char *what
     return apapi_fail(where->err, EINVAL, "record: %s%s%s: %s", path, dot, key, what);
 }
 
-/* Each reader returns NULL, or what is wrong with the value. */
+/* Each of the following readers returns NULL, or what is wrong with the value. */
 
 static const char *read_text(const struct tree_node *value, const struct field *field, char *text)
 {
@@ -287,7 +287,7 @@ static const char *read_word(const struct tree_node *value, enum field_form form
     return "not a word that is known";
 }
 
-/* Names that are not known are left out. */
+/* Read a set of domains. Unknown names are left out. */
 static const char *read_set(const struct tree_node *array, uint32_t *set)
 {
     const struct tree_node *name = NULL;
@@ -327,7 +327,7 @@ static const char *read_field(const struct tree_node *value, const struct field 
     }
 }
 
-/* All other forms are unknown if their bytes are 0, which they are. */
+/* Forms that are not listed here are unknown if their bytes are 0, as they are before this call. */
 static void set_unknown(const struct field *field, void *member)
 {
     switch (field->form) {

@@ -17,9 +17,9 @@ enum field_form {
     FIELD_COUNT,    /* uint64_t; unknown: 0. Above INT64_MAX a string of decimal digits */
     FIELD_DURATION, /* uint64_t [ns], in JSON [s]; unknown: 0 */
     FIELD_MEASURED, /* double, nine digits; unknown: NaN */
-    FIELD_ROUGH,    /* the same with six digits: it is not known better */
-    FIELD_LEAST,    /* the same, rounded down: it stays a lower bound */
-    FIELD_GREATEST, /* the same, rounded up: it stays an upper bound */
+    FIELD_ROUGH,    /* double, six digits: it is not known better; unknown: NaN */
+    FIELD_LEAST,    /* as FIELD_ROUGH, rounded down: it stays a lower bound */
+    FIELD_GREATEST, /* as FIELD_ROUGH, rounded up: it stays an upper bound */
     FIELD_AMOUNT,   /* double, nine digits, never below 0; unknown: NaN */
     FIELD_PART,     /* double above 0, six digits; unknown: NaN, 0 */
     FIELD_EXACT,    /* double >= 0, fifteen digits; unknown: 0 */
@@ -32,10 +32,10 @@ enum field_form {
     FIELD_REGION,   /* enum apapi_region_kind; without a key: APAPI_REGION_NAMED */
     FIELD_METHOD,   /* enum apapi_region_method */
     FIELD_SET,      /* uint32_t, a set of domains; unknown: 0 */
-    FIELD_OBJECT,   /* a structure; unknown: nothing of it is known */
-    FIELD_DOMAINS,  /* structures by enum apapi_domain, in JSON by name; unknown: their energy is */
+    FIELD_OBJECT,   /* a structure; unknown: none of its members is known */
+    FIELD_DOMAINS,  /* structures by enum apapi_domain, in JSON by name; unknown: energy is NaN */
     FIELD_LIST,     /* pointer to structures, which are read into new memory; unknown: none */
-    FIELD_LINE      /* not in JSON: a record's line in a database */
+    FIELD_LINE      /* the line of a record in a database; not used for JSON */
 };
 
 struct field_path;
@@ -45,18 +45,18 @@ struct field {
     const char *key;
     enum field_form form;
     bool mandatory; /* always written, even if 0 or ""; an error if missing */
-    bool always;    /* the same, but it may be missing */
+    bool always;    /* always written, but it may be missing when it is read */
     size_t offset;
-    size_t size;                /* FIELD_TEXT: bytes with the NUL; of a structure [bytes] */
+    size_t size;                /* of a text with its NUL, or of a structure [bytes] */
     const struct field *fields; /* of a structure */
-    size_t count;               /* FIELD_LIST: offset of the size_t with their number */
-    /** Reads the members that fields cannot say; NULL: there are none. @return 0; -1 as
-     * fields_decode() */
+    size_t count;               /* FIELD_LIST: offset of the size_t with the number of elements */
+    /** Reads or checks what `fields` cannot describe; NULL: there is no such thing.
+     * @return 0; -1 as fields_decode() */
     int (*read)(const struct tree_node *object, void *structure, const struct field_path *path);
     void (*write)(struct json_writer *json, const void *structure);
 };
 
-/* Rows of a table: the tag of the structure, and its member. */
+/* Rows of a table. `tag` is that of the structure, `must` is `mandatory`. */
 #define FIELD_OF(tag, name, type, must, member)                                                    \
     {                                                                                              \
         .key = (name), .form = FIELD_##type, .mandatory = (must),                                  \
@@ -104,12 +104,12 @@ struct field_path {
     struct apapi_error *err;
 };
 
-/** Fields of a list. */
+/** The greatest number of fields in a table. */
 #define FIELDS_MAX 39
 
 /**
- * Fill the structure at `base`, which is all zero, from an object. What it lacks becomes unknown.
- * @return 0; -1 with EINVAL, ENOMEM and `where->err`: lists that were read are the caller's
+ * Fill the structure at `base`, all zero, from an object. Members that it lacks become unknown.
+ * @return 0; -1 with EINVAL, ENOMEM and `where->err`: the caller frees lists that were read
  */
 int fields_decode(const struct tree_node *object, const struct field *fields, void *base,
                   const struct field_path *where);

@@ -184,7 +184,7 @@ static bool decode_head(struct tree *tree, const char *line, size_t size, struct
            fields_decode(tree->nodes, fields_of_head, id, &path) == 0;
 }
 
-/* Another writer may have put array and heterogeneous job anywhere in the line. */
+/* @return whether the line may have a wanted job. "array_job" and "het_job" may be anywhere. */
 static bool may_want_job(const struct filter *filter, const char *line, size_t size)
 {
     static const char key[] = "job\":"; /* "job", "array_job", "het_job" */
@@ -204,7 +204,7 @@ static bool may_want_job(const struct filter *filter, const char *line, size_t s
 
 /*
  * Check a line in the form of apapi_record_encode() before it is decoded.
- * @return false only if filter_wants() would certainly return false, or if it is not a record
+ * @return false only if filter_wants() would certainly return false, or the line is not a record
  */
 static bool may_want(const struct filter *filter, struct tree *tree, const char *line, size_t size)
 {
@@ -219,7 +219,7 @@ static bool may_want(const struct filter *filter, struct tree *tree, const char 
         return false;
     }
     for (size_t i = 0; i < FILTER_TEXTS; i++) {
-        /* lists are left to the record: they seldom leave much out */
+        /* lists are checked only after decoding: they seldom exclude much */
         selects = selects || (filter->texts[i] && !strchr(filter->texts[i], ','));
     }
     if (!selects || !decode_head(tree, line, size, &head)) {
@@ -227,7 +227,7 @@ static bool may_want(const struct filter *filter, struct tree *tree, const char 
     }
     for (size_t i = 0; i < FILTER_TEXTS; i++) {
         if (*text_of(&head, i) && !filter_wants_text(filter, i, &head)) {
-            return false; /* without the key, it may stand behind the domains */
+            return false; /* a text that the head lacks may follow the domains */
         }
     }
     return !*head.node || wants_node(filter, head.node);
@@ -289,7 +289,7 @@ static int scan_lines_take(struct lines *lines, size_t end, bool whole, struct l
     return 1;
 }
 
-/* A line that is too long has the size SIZE_MAX. @return 1; 0 at the end; -1 with errno */
+/* Get the next line; its size is SIZE_MAX if it is too long. @return 1; 0: end; -1 with errno */
 static int lines_next(struct lines *lines, struct line *line)
 {
     for (;;) {
@@ -340,8 +340,8 @@ static int scan_fail(const struct apapi_scan *scan, struct apapi_error *err)
 
 /**
  * Read a descriptor from its present position, which is at `offset` bytes of the file. At offset 0
- * it may be compressed.
- * @param offset  result: the end of the last line that is complete
+ * the file may be compressed.
+ * @param offset  result: the end of the last complete line
  * @return 0; -1 with errno
  */
 static int scan_read(struct apapi_scan *scan, int fd, const char *name, uint64_t *offset,
@@ -378,7 +378,7 @@ static bool scan_is_one_of(char byte, const char *bytes)
     return byte && strchr(bytes, byte);
 }
 
-/* An array has an element in each line, as `srun --apapi-format=json` writes it. */
+/* Take the element out of a line of an array as `srun --apapi-format=json` writes it. */
 static struct line scan_element(const struct line *line)
 {
     struct line element = *line;
@@ -401,7 +401,7 @@ static bool scan_has(const struct line *line, const char *text)
     return memmem(line->text, line->size, text, strlen(text)) != NULL;
 }
 
-/* @return whether it is an array's element for a node without a record. */
+/* @return whether the line is an array's element for a node without a record. */
 static bool scan_is_absence(const struct line *line)
 {
     return scan_has(line, "\"apapi\":") && scan_has(line, "\"complete\":false,\"reason\":\"") &&
@@ -430,7 +430,7 @@ static int scan_take_line(struct apapi_scan *scan, const struct line *line)
     struct apapi_record record;
     int result = 0;
 
-    /* an array in one line may have others behind the first record: that is told */
+    /* an array in one line, which may have further records, is always decoded, and reported */
     if (element.size == 0 ||
         (*line->text == '{' && !may_want(&scan->filter, &scan->tree, element.text, element.size))) {
         return 0;
@@ -470,7 +470,7 @@ static bool walk_wants_day(const struct apapi_scan *scan, const char *name)
     return wants_day(&scan->filter, name);
 }
 
-/* @return the end of a node's name, before the suffix and that of compression; NULL */
+/* @return the end of the node's name in a file's name, where the suffix begins; NULL: no suffix */
 static const char *walk_find_suffix(const struct apapi_scan *scan, const char *name)
 {
     const char *found = NULL;
@@ -521,7 +521,7 @@ static int walk_read_names(struct namelist *names, int fd, const struct apapi_sc
 
 #define PACKED_SIZE (NAME_MAX + sizeof ".gz")
 
-/* The name that gzip gives a file, or gunzip a compressed one. */
+/* Write the name that a file gets from gzip, or a compressed file from gunzip. */
 static void walk_other_name(char other[PACKED_SIZE], const char *name)
 {
     bool packed = inflow_is_packed(name);
@@ -530,7 +530,7 @@ static void walk_other_name(char other[PACKED_SIZE], const char *name)
              packed ? "" : ".gz");
 }
 
-/* gzip gives what it has written the plain file's time, then removes that. */
+/* gzip gives the file that it has written the plain file's time, then removes the plain file. */
 static bool walk_is_unfinished(int day_fd, const char *name, const char *plain_name)
 {
     struct stat file, plain;
@@ -541,7 +541,7 @@ static bool walk_is_unfinished(int day_fd, const char *name, const char *plain_n
                plain.st_mtim.tv_sec * NS_PER_S + plain.st_mtim.tv_nsec;
 }
 
-/* Report a folder or file below the named one that cannot be read. */
+/* Report and count a folder or file below the named folder that cannot be read. */
 static void walk_leave_out(struct apapi_scan *scan, const char *path, const char *reason)
 {
     if (!scan->unfinished) {
@@ -550,8 +550,8 @@ static void walk_leave_out(struct apapi_scan *scan, const char *path, const char
     }
 }
 
-/* @param other  its name if it was compressed, or decompressed, after the folder was read
- * @return whether it is open; else leave it out */
+/* @param other  name of the file if gzip or gunzip has changed it since the folder was read
+ * @return whether the file is open; if not, it is left out */
 static bool walk_open_regular(struct apapi_scan *scan, int day_fd, const char *path,
                               const char *other, struct apapi_scan_file *file)
 {
@@ -602,7 +602,7 @@ static int walk_read_file(struct apapi_scan *scan, const struct apapi_scan_file 
     return 0;
 }
 
-/* `path` is that of the day; the file's name is appended. */
+/* Read a file. `path` is that of the day's folder; the file's name is appended meanwhile. */
 static int walk_entry(struct apapi_scan *scan, int day_fd, char path[PATH_MAX],
                       struct apapi_scan_file *file)
 {

@@ -28,16 +28,16 @@ struct filter {
 int filter_init(struct filter *filter, const struct apapi_scan_filter *wanted,
                 struct apapi_error *err);
 
-/** Free what it owns. */
+/** Free what the filter owns. */
 void filter_free(struct filter *filter);
 
 /** @return whether the record is wanted. */
 bool filter_wants(const struct filter *filter, const struct apapi_record *record);
 
-/** @return whether it is, whatever its time. */
+/** @return whether a record with this identity is wanted, whatever its time is. */
 bool filter_wants_identity(const struct filter *filter, const struct apapi_identity *id);
 
-/** @return whether it is by one of the texts. */
+/** @return whether a record with this identity is wanted according to text `i` of the filter. */
 bool filter_wants_text(const struct filter *filter, size_t i, const struct apapi_identity *id);
 
 /** @return whether lines of this node are wanted. */
@@ -58,9 +58,9 @@ struct lines {
     struct inflow inflow;
     char *buffer;
     size_t begin, end;  /* content of the buffer that was not returned yet */
-    size_t searched;    /* no newline up to here */
+    size_t searched;    /* the buffer has no newline from `begin` up to here */
     uint64_t line_at;   /* offset of the line at `begin` [bytes] */
-    uint64_t dropped;   /* bytes of a line that is too long */
+    uint64_t dropped;   /* bytes dropped so far of a line that is too long */
     size_t line_number; /* of the line at `begin` */
     bool ended;
 };
@@ -70,22 +70,22 @@ struct hour;
 /** The reader of apapi/scan.h. */
 struct apapi_scan {
     struct apapi_scan_sink sink;
-    struct filter filter; /* days and nodes that it excludes are not opened */
-    /* How lines are read, and from which files: records, from ".jsonl".
-     * @return 1: something complete is in the line; 0; -1 with errno: the reading ends, and if
-     * `stopped` is set, without a message */
+    struct filter filter; /* days and nodes that the filter excludes are not opened */
+    /* Takes a line of a file with `suffix`: records have ".jsonl".
+     * @return 1: the line has something complete; 0: it has not; -1 with errno: the reading ends,
+     * without a message if `stopped` is set */
     int (*take)(struct apapi_scan *scan, const struct line *line);
     const char *suffix;
-    int (*hour)(const struct hour *hour, void *context); /* of hours_read() */
+    int (*hour)(const struct hour *hour, void *context); /* `take` of hours_read() */
     struct apapi_scan_counts counts;
     bool stopped;
-    bool unfinished;  /* the file is being compressed: its records are in the plain one */
+    bool unfinished;  /* gzip is writing the file: all records are in the plain file */
     const char *name; /* of the input */
     struct lines lines;
     struct tree tree; /* scratch memory */
 };
 
-/** Report and count a line. */
+/** Report and count a line that is skipped. */
 void scan_skip(struct apapi_scan *scan, const struct line *line, const char *reason);
 
 #endif

@@ -12,7 +12,7 @@
 
 /* --- an hour ---------------------------------------------------------------------------------- */
 
-/* A line of a node's own record: what its meters saw in an hour, and the part of the steps. */
+/* A line of a node's own record: the energy that its meters saw in an hour, and its parts. */
 
 #define HOUR_GAPS_MAX 32
 
@@ -24,7 +24,7 @@ struct hour_sum {
     double unattributed_j; /* attributed to no step */
 };
 
-/** No reading, or none that counts. */
+/** A time without readings, or without readings that count. */
 struct hour_gap {
     int64_t start_ns; /* UTC since 1970 [ns] */
     double elapsed_s; /* [s] */
@@ -37,15 +37,15 @@ struct hour {
     char node[256];
     char method[32];          /* of the shares; "": not known */
     int64_t start_ns, end_ns; /* UTC since 1970 [ns] */
-    double measured_s;        /* of it, between readings [s] */
+    double measured_s;        /* time in the hour that lies between readings [s] */
     double idle_w;            /* 10th percentile of power while no step ran [W]; NaN: not known */
-    uint64_t steps;           /* that ran */
+    uint64_t steps;           /* number of steps that ran */
     struct hour_sum domains[APAPI_DOMAINS]; /* by enum apapi_domain */
     struct hour_sum total;                  /* of the domains that add up */
     struct hour_sum node_meter;             /* of the BMC or the platform */
     struct hour_gap gaps[HOUR_GAPS_MAX];
     size_t gap_count;   /* in `gaps` */
-    uint64_t gap_total; /* all of them */
+    uint64_t gap_total; /* all gaps, also those without room in `gaps` */
     uint64_t resets;    /* of meters */
 };
 
@@ -53,31 +53,31 @@ struct hour {
  * Parse a line.
  * @param tree  scratch memory of the caller, zero at the start
  * @param hour  result, set for 1 only
- * @return 1; 0: another type of line; -1 with errno EINVAL, ENOTSUP (a later
- * version), ENOMEM
+ * @return 1: an hour; 0: another type of line; -1 with errno EINVAL, ENOTSUP (another version),
+ * ENOMEM
  */
 int hour_decode(struct tree *tree, const char *text, size_t size, struct hour *hour,
                 struct apapi_error *err);
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/** @return the line, without the newline, free it with free(); NULL: out of memory */
+/** @return the line, without a newline, to be freed with free(); NULL: out of memory */
 char *hour_encode(const struct hour *hour);
 
 /* --- files ------------------------------------------------------------------------------------ */
 
 /*
- * Nodes' own records of an accounting folder: <dir>/<YYYY-MM-DD>/<node>.hours, also .hours.gz.
- * Other lines are skipped, counted and reported.
+ * Nodes' own records in an accounting folder: <dir>/<YYYY-MM-DD>/<node>.hours, also .hours.gz.
+ * Lines that are no lines of such a record are skipped, counted and reported.
  */
 
 /** @return 0; -1 with errno: stop */
 typedef int (*hour_f)(const struct hour *hour, void *context);
 
 /**
- * Read the hours of the wanted clusters and nodes that begin in a time, in the order of days and
- * nodes.
- * @param sink  for `take`, too; its `record` is not called
+ * Read the hours of the wanted clusters and nodes that begin in the filter's time, in the order of
+ * days and nodes.
+ * @param sink  its `context` is also given to `take`; its `record` is not called
  * @return 0; -1 with errno of opening `dir`, EINVAL (`nodes`), ENOMEM, or of `take`, which leaves
  * `err` empty
  */

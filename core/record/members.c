@@ -286,11 +286,11 @@ int share_decode(const struct tree_node *object, struct apapi_share *share,
 
 /*
  * "timeline":{"bin_s":0.64,"package":{"unit_j":0.1,"n":[362,363,null],"covered_pct":{"1":50}}}
- * Energies are integer multiples of unit_j. Each is rounded so that the sum up to it is right.
+ * Energies are integer multiples of unit_j, rounded so that the sum up to each bin is right.
  */
 
-#define STEPS_MAX 999    /* in the greatest bin */
-#define STEPS_TOTAL 1000 /* in all bins: half a step is 0.05 % */
+#define STEPS_MAX 999    /* most units in the greatest bin, unless STEPS_TOTAL needs more */
+#define STEPS_TOTAL 1000 /* least units in all bins together: half a unit is 0.05 % at most */
 #define COVERED_PCT 99.9 /* a bin with at least this coverage counts as fully covered */
 
 /* Domains within another one have no timeline, to keep the record short. */
@@ -386,7 +386,7 @@ void timelines_write(struct json_writer *json, const struct apapi_measurement *m
     json_end(json);
 }
 
-/* Each reader returns NULL, or what is wrong. */
+/* Each of the following readers returns NULL, or what is wrong. */
 
 static const char *read_coverage(const struct tree_node *coverage, struct apapi_timeline *timeline)
 {
@@ -431,7 +431,7 @@ static const char *read_energies(const struct tree_node *array, double unit_j,
     return NULL;
 }
 
-/* The length is the record's, up to the rounding of elapsed_s. */
+/* The length of a timeline is the record's, except for the rounding of elapsed_s. */
 static const char *fit_length(struct apapi_timeline *timeline, uint64_t elapsed_ns)
 {
     uint64_t longest_ns = timeline->count * timeline->bin_ns;
@@ -462,7 +462,7 @@ static const char *timeline_decode(const struct tree_node *object, uint64_t bin_
     return problem ? problem : read_coverage(tree_get(object, "covered_pct"), timeline);
 }
 
-/* Centuries in nanoseconds; fits into 64 bits even when multiplied by the number of bins. */
+/* Three years. All bins together are centuries, whose nanoseconds still fit into 64 bits. */
 #define BIN_MAX_S 1e8
 
 int timelines_decode(const struct tree_node *object, struct apapi_measurement *m,

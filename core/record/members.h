@@ -11,20 +11,20 @@
 
 /* --- energies by domain ----------------------------------------------------------------------- */
 
-/* Structures of `size` bytes by enum apapi_domain, whose first member is an energy. NaN: none. */
+/* Arrays, by enum apapi_domain, of structures of `size` bytes that begin with an energy or NaN. */
 
 /** The first members of such a structure. */
 enum energies_member { ENERGIES_J, ENERGIES_UNCERTAINTY_J };
 
 /**
- * @return the sum of a member over the domains that add up and are known; NaN: none is, or one of
- * the uncertainties is not
+ * @return the sum of a member over the domains that add up and whose energy is known; NaN: no
+ * energy is known, or one of the uncertainties is not
  */
 double energies_sum(const void *first, size_t size, enum energies_member member);
 
 /* --- regions ---------------------------------------------------------------------------------- */
 
-/** @return whether a record says anything of them. */
+/** @return whether there are any regions, figures of merit or losses. */
 bool regions_exist(const struct apapi_regions *regions);
 
 extern const struct field fields_of_regions[]; /* in struct apapi_regions */
@@ -32,7 +32,7 @@ extern const struct field fields_of_regions[]; /* in struct apapi_regions */
 /** Make a deep copy. 0; -1 with ENOMEM, `copy` unchanged. */
 int regions_copy(struct apapi_regions *copy, const struct apapi_regions *regions);
 
-/** @return a region of no known energy. */
+/** @return a region whose energies are not known. */
 struct apapi_region_result region_unmeasured(void);
 
 /** @return energy_j / time_ns [W]; NaN: not known. */
@@ -40,28 +40,28 @@ double region_power_w(const struct apapi_region_result *region, enum apapi_domai
 
 /* --- share ------------------------------------------------------------------------------------ */
 
-/** @return whether its energy has idle power in it, as that was not known. */
+/** @return whether the share includes idle power, because idle power was not known. */
 bool share_has_idle(const struct apapi_share *share);
 
-/** Write "share", if there is one or a reason for none, into the object that is open. */
+/** Write "share" into the object that is open, if there is a share or a reason for having none. */
 void share_write(struct json_writer *json, const struct apapi_share *share);
 
-/** Its members alone. */
+/** Write the members of "share" into the object that is open. */
 void share_members_write(struct json_writer *json, const struct apapi_share *share);
 
-/** Read the value of "share"; NULL: there is none. 0; -1 with EINVAL and path->err. */
+/** Read the value of "share"; NULL: there is no "share". 0; -1 with EINVAL and path->err. */
 int share_decode(const struct tree_node *object, struct apapi_share *share,
                  const struct field_path *path);
 
 /* --- timeline --------------------------------------------------------------------------------- */
 
-/** @return what the energies of its bins are written as multiples of [J] */
+/** @return the unit of the bins' energies, which are written as integer multiples of it [J] */
 double timeline_unit_j(const struct apapi_timeline *timeline);
 
 /** Write "unit_j":…,"n":[…],"covered_pct":{…} of a timeline with bins. */
 void timeline_write(struct json_writer *json, const struct apapi_timeline *timeline);
 
-/** Write "timeline", the domains' power over time, if there is any. */
+/** Write "timeline", the energy of the domains over time, if there is any. */
 void timelines_write(struct json_writer *json, const struct apapi_measurement *m);
 
 /**

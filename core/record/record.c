@@ -14,8 +14,8 @@
 
 /* --- GPUs ------------------------------------------------------------------------------------- */
 
-/* "nvml:::NAME:device_1:power", "amd_smi:::energy_consumed:device=1", "intel_gpu:::card1:energy1"
- */
+/* @return bit of the GPU in an event's name, 0: none. "nvml:::NAME:device_1:power",
+ * "amd_smi:::energy_consumed:device=1", "intel_gpu:::card1:energy1" */
 static uint64_t gpu_of_event(const char *name)
 {
     static const char *const words[] = {"device_", "device=", "card", "gpu"};
@@ -142,7 +142,7 @@ static const struct field fields_of_crossings[] = {FIELD_LIST_OF(apapi_record, "
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-#define COVERED_TOLERANCE 1e-6 /* of rounding */
+#define COVERED_TOLERANCE 1e-6 /* for errors of rounding */
 
 static int read_domain(const struct tree_node *object, void *structure,
                        const struct field_path *path)
@@ -207,7 +207,7 @@ static const struct field fields_of_measurement[] = {
      .read = read_trust},
     FIELD_END};
 
-/* A record has them only if a threshold was crossed. */
+/* Check the crossings, which a record has only if a threshold was crossed. */
 static int check_crossings(const struct tree_node *root, struct apapi_record *record,
                            const struct field_path *path)
 {
@@ -326,7 +326,7 @@ static void encode_total(struct json_writer *json, const struct apapi_measuremen
     const struct apapi_domain_result total = {
         .measured = true,
         .energy_j = apapi_measurement_total_j(m),
-        .uncertainty_j = NAN, /* in the trust block */
+        .uncertainty_j = NAN, /* is written into the trust block */
         .covered = coverage_of_total(m),
         .rest_j = coverage_rest_j(m),
         .power_w = {.min = NAN, .mean = apapi_measurement_total_w(m), .max = NAN, .p95 = NAN}};
@@ -341,7 +341,7 @@ static void encode_total(struct json_writer *json, const struct apapi_measuremen
     json_end(json);
 }
 
-/* "source" says that it was measured. If it was not, there is "reason". */
+/* A component that was measured has "source", one that was not has "reason". */
 static void encode_component(struct json_writer *json,
                              const struct apapi_component_result *component,
                              const struct record_extra *extra)

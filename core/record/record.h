@@ -15,24 +15,24 @@
 
 /* --- coverage --------------------------------------------------------------------------------- */
 
-/* Which part of the time the energy is of, 0..1. NaN: not known. */
+/* The coverage is the part of the time that an energy covers, 0 to 1. NaN: not known. */
 
-/** Below this it is said beside the energy. */
+/** A coverage below this is shown beside the energy. */
 #define COVERAGE_WHOLE 0.995
 
-/** @return whether it is known, and so small that it must be said beside the energy. */
+/** @return whether a coverage is known, and so low that it must be shown beside the energy. */
 bool coverage_is_low(double covered);
 
-/** @return it in percent, rounded down to one decimal: no more is covered than it says. */
+/** @return a coverage in percent, rounded down to one decimal: at least this much is covered. */
 double coverage_pct(double covered);
 
-/** Of the total: the least of the domains that add up. */
+/** @return coverage of the total: the least one of the domains that add up. NaN: one has none. */
 double coverage_of_total(const struct apapi_measurement *m);
 
-/** @return the estimate for the rest of a domain's time [J]; 0: there is none; NaN: not known. */
+/** @return energy estimated for the time that is not covered [J]; 0: no such time; NaN: unknown. */
 double coverage_rest_of(const struct apapi_domain_result *domain);
 
-/** @return the estimates of all domains that add up [J]; NaN: not asked for, or one not known. */
+/** @return sum of these estimates, of all domains that add up [J]; NaN: one was not made. */
 double coverage_rest_j(const struct apapi_measurement *m);
 
 /* --- sets of domains -------------------------------------------------------------------------- */
@@ -56,8 +56,8 @@ void domain_list_text(uint32_t set, const char *separator, char text[DOMAIN_LIST
 /* --- when it ended ---------------------------------------------------------------------------- */
 
 /**
- * When a measurement ended, UTC since 1970 [ns]. Always less than INT64_MAX, which stands for
- * never, even if a forged record says otherwise.
+ * @return the end of a measurement, UTC since 1970 [ns]. It is always less than INT64_MAX, which
+ * stands for "never", even if a forged record says otherwise.
  */
 static inline int64_t record_end_ns(const struct apapi_measurement *m)
 {
@@ -67,7 +67,7 @@ static inline int64_t record_end_ns(const struct apapi_measurement *m)
     return beyond || end_ns == INT64_MAX ? INT64_MAX - 1 : end_ns;
 }
 
-/** @return whether it is within the years 1970 to 2262. Code that uses records relies on that. */
+/** @return whether a measurement lies in the years 1970 to 2262. Code for records relies on it. */
 static inline bool record_has_time(const struct apapi_measurement *m)
 {
     return m->start_unix_ns >= 0 && m->elapsed_ns <= (uint64_t)(INT64_MAX - m->start_unix_ns);
@@ -77,7 +77,7 @@ static inline bool record_has_time(const struct apapi_measurement *m)
 
 /* Combine numbers of several records. Each may be APAPI_UNKNOWN. */
 
-/** @return the greater one, or the one that is known. */
+/** @return the greater number, or the one that is known. */
 static inline uint32_t known_greater(uint32_t a, uint32_t b)
 {
     if (a == APAPI_UNKNOWN || b == APAPI_UNKNOWN) {
@@ -86,21 +86,21 @@ static inline uint32_t known_greater(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
-/** @return the sum of two numbers, of which each may be NaN: not known. */
+/** @return the sum of two numbers, or the one that is known; NaN: not known. */
 static inline double known_plus(double a, double b)
 {
     return isnan(a) ? b : isnan(b) ? a : a + b;
 }
 
-/** @return the sum; unknown if one is unknown. */
+/** @return the sum; unknown if one of the numbers is unknown. */
 static inline uint32_t known_sum(uint32_t a, uint32_t b)
 {
     return b > APAPI_UNKNOWN - a ? APAPI_UNKNOWN : a + b; /* an overflow is unknown, too */
 }
 
 /**
- * Combine how the tasks of two nodes ended: unknown if one is unknown. Signal and code are unknown
- * if there was none.
+ * Combine how the tasks of two nodes ended: unknown if it is unknown for one node. Signal and code
+ * are unknown if there was none.
  */
 static inline struct apapi_ending ending_of_both(const struct apapi_ending *a,
                                                  const struct apapi_ending *b)
@@ -118,13 +118,13 @@ static inline struct apapi_ending ending_of_both(const struct apapi_ending *a,
 
 /* --- windows ---------------------------------------------------------------------------------- */
 
-/** The shorter one of two times, of which 0 is not known. */
+/** @return the shorter one of two times [ns]; a time of 0 is not known. */
 static inline uint64_t window_shorter_ns(uint64_t a_ns, uint64_t b_ns)
 {
     return a_ns == 0 || (b_ns > 0 && b_ns < a_ns) ? b_ns : a_ns;
 }
 
-/** The longest of its meters': a domain has no power of a shorter time [ns]. */
+/** @return the longest window of a component's meters [ns]: a shorter time has no known power. */
 static inline uint64_t window_of_component_ns(const struct apapi_component_result *component)
 {
     uint64_t window_ns = apapi_window_ns(component->interval_ns, 0);
@@ -140,7 +140,7 @@ static inline uint64_t window_of_component_ns(const struct apapi_component_resul
     return window_ns;
 }
 
-/** The shortest time that has a power, of all components [ns]; 0: not known. */
+/** @return the shortest time that has a known power, of all components [ns]; 0: not known. */
 static inline uint64_t window_shortest_ns(const struct apapi_measurement *m)
 {
     uint64_t shortest_ns = 0;
@@ -156,7 +156,7 @@ static inline uint64_t window_shortest_ns(const struct apapi_measurement *m)
 /** @return the GPUs whose meters a record has: bit N % 64 for the node's GPU N; 0: not known */
 uint64_t record_gpus(const struct apapi_measurement *m);
 
-/** @return whether a time is too short for a power. */
+/** @return whether a time is too short for a power to be known. */
 static inline bool window_is_longer(uint64_t window_ns, double time_ns)
 {
     return time_ns < (double)window_ns;
@@ -164,7 +164,7 @@ static inline bool window_is_longer(uint64_t window_ns, double time_ns)
 
 /* --- one of two ------------------------------------------------------------------------------- */
 
-/** A number by which lines differ. */
+/** @return a number that depends on all bytes of a line, to tell lines apart. */
 static inline uint64_t record_digest(const char *line, size_t size)
 {
     uint64_t sum = size, word = 0;
@@ -185,12 +185,12 @@ static inline uint64_t record_digest(const char *line, size_t size)
 struct record_twin {
     uint64_t elapsed_ns;
     bool complete;
-    uint64_t digest; /* of its line; 0: not known */
+    uint64_t digest; /* of the record's line; 0: not known */
 };
 
 /**
- * The longer record counts; of two of one length the complete one; of these that with the greater
- * digest.
+ * The longer record counts. Of two equally long records, the complete one counts; if both or none
+ * are complete, the one with the greater digest.
  * @return > 0: `a` counts; < 0: `b`; 0: they are the same
  */
 static inline int record_twin_compare(const struct record_twin *a, const struct record_twin *b)
@@ -212,7 +212,7 @@ struct record_extra {
     void (*event)(struct json_writer *json, const struct apapi_event_result *event);
 };
 
-/** Write the counts of a trust block into the object that is open, but for the samples. */
+/** Write the counts of a trust block, except the samples, into the object that is open. */
 void incidents_write(struct json_writer *json, const struct apapi_incidents *sum, uint64_t missed);
 
 /** Write the members of a record into the object that is open. @param extra  NULL: nothing more */

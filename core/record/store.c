@@ -26,11 +26,11 @@ struct day_file {
     struct stat status; /* of the file, when it was opened or last looked at */
 };
 
-#define LOOKS_MAX 1000 /* at the end of a file to which others append all the time */
+#define LOOKS_MAX 1000 /* looks at the end of a file to which others append all the time */
 
 /*
  * Open <dir>/<YYYY-MM-DD>/<node><suffix>. On success, call day_file_close().
- * @param root  the open folder `dir`, which is closed; -1: it is opened
+ * @param root  descriptor of the folder `dir`, which is closed here; -1: `dir` is opened
  */
 static int day_file_open(struct day_file *day_file, int root, int flags, struct apapi_error *err)
 {
@@ -71,9 +71,9 @@ static bool ends_within_a_line(const struct day_file *day_file)
 }
 
 /*
- * While another process appends a line, the file ends within it: a write makes the file longer page
- * by page. So a line is torn only if no write is under way. fchmod() takes the inode's lock, which
- * a write holds to its end: after it, a line that was being written is complete.
+ * While another process appends a line, the file may end within this line: a write makes the file
+ * longer page by page. So a line is torn only if no write is under way. fchmod() takes the inode's
+ * lock, which a write holds to its end: after fchmod(), a line that was being written is complete.
  */
 static bool last_line_is_torn(struct day_file *day_file)
 {
@@ -88,7 +88,7 @@ static bool last_line_is_torn(struct day_file *day_file)
     return ends_within_a_line(day_file);
 }
 
-/* With one write; a torn last line is ended before. */
+/* Append a line with one write, which first ends a torn last line. */
 static int day_file_append(struct day_file *day_file, const char *line, struct apapi_error *err)
 {
     bool torn = last_line_is_torn(day_file);
@@ -124,7 +124,7 @@ static int store_append(struct day_file day_file, const char *line, struct apapi
     if (strchr(line, '\n')) {
         return apapi_fail(err, EINVAL, "store: a record of more than one line");
     }
-    /* readable, too: the last byte is checked */
+    /* O_RDWR: the last byte of the file is read, too */
     if (day_file_open(&day_file, -1, O_RDWR | O_APPEND | O_CREAT, err)) {
         return -1;
     }
@@ -161,9 +161,9 @@ int apapi_store_sync(const char *dir, const char *node, int64_t unix_ns, struct 
 
 /* --- users' copies ---------------------------------------------------------------------------- */
 
-#define FREE_SHARE 20 /* users leave one of so many parts of the file system free */
+#define FREE_SHARE 20 /* copies of users leave one twentieth of the file system free */
 
-/* A user who runs many short steps does not fill a disk that others need. */
+/* Check the free space: a user who runs many short steps must not fill a disk that others need. */
 static int user_store_check_free(int top, const char *dir, struct apapi_error *err)
 {
     struct statvfs disk;
@@ -177,7 +177,7 @@ static int user_store_check_free(int top, const char *dir, struct apapi_error *e
                             dir);
 }
 
-/* The bits of the group are those of the list's mask: without them, the user was not let in yet. */
+/* Group bits are the mask of the access control list: if they are 0, the user has no entry yet. */
 static int user_store_let(int fd, const char *path, const struct user_record *record,
                           uint16_t rights, struct apapi_error *err)
 {
@@ -193,7 +193,7 @@ static int user_store_let(int fd, const char *path, const struct user_record *re
                       record->uid, strerror(errno));
 }
 
-/* @param path  result: of the user's folder */
+/* Open the user's folder. @param path  result: path of this folder */
 static int user_store_open(const struct user_record *record, char path[PATH_MAX],
                            struct apapi_error *err)
 {
@@ -216,7 +216,7 @@ static int user_store_open(const struct user_record *record, char path[PATH_MAX]
     return folder;
 }
 
-/* Someone could use a second name of it to have other data changed, or to keep it. */
+/* With a second hard link of the file, someone could have other data changed, or keep the file. */
 static int user_store_check(const struct day_file *day_file, const char *line,
                             struct apapi_error *err)
 {

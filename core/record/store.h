@@ -18,25 +18,25 @@
 int apapi_store_append(const char *dir, const char *node, int64_t unix_ns, const char *line,
                        struct apapi_error *err);
 
-/** The same to the node's own record, <dir>/<YYYY-MM-DD>/<node>.hours. */
+/** As apapi_store_append(), to the node's own record, <dir>/<YYYY-MM-DD>/<node>.hours. */
 int apapi_store_append_hour(const char *dir, const char *node, int64_t unix_ns, const char *line,
                             struct apapi_error *err);
 
 /**
- * Wait until what was appended to that file is on the disk, and survives a power cut.
- * @return 0; -1 as apapi_store_append().
+ * Wait until the accounting file of a node and day is on the disk, and survives a power cut.
+ * @return 0; -1 with errno and `err` as apapi_store_append().
  */
 int apapi_store_sync(const char *dir, const char *node, int64_t unix_ns, struct apapi_error *err);
 
 /* --- users' copies ---------------------------------------------------------------------------- */
 
 /*
- * Copies of records for the users whose steps they are of: <dir>/<uid>/<YYYY-MM-DD>/<node>.jsonl.
- * Root owns all of it. <dir> cannot be listed; below <dir>/<uid> the user can read, and nobody else
- * but root can do anything.
+ * Copies of records for the users who ran the steps: <dir>/<uid>/<YYYY-MM-DD>/<node>.jsonl. Root
+ * owns all files and folders. <dir> cannot be listed. Below <dir>/<uid> the user can read; nobody
+ * else but root has access.
  */
 
-#define USER_STORE_DAY_MAX (16 << 20) /* bytes of a file: of one user, node and day */
+#define USER_STORE_DAY_MAX (16 << 20) /* bytes of the file of a user, node and day */
 
 /** A record for its user. The texts are borrowed. */
 struct user_record {
@@ -48,10 +48,10 @@ struct user_record {
 };
 
 /**
- * Append the record with one write. Creates what is missing of folders and file.
+ * Append the record with one write. Creates folders and file if they are missing.
  * @return 0; -1 with errno of the call that failed, `err` names the path:
- *         ELOOP, EPERM  a link on the way; folders or files of others, or that others can change
- *         EMLINK        the file has a second name somewhere
+ *         ELOOP, EPERM  a symbolic link in the path; a folder or file that others own or can change
+ *         EMLINK        the file has a second hard link
  *         EFBIG         USER_STORE_DAY_MAX is reached
  *         ENOSPC        less than a twentieth of the file system is free
  *         EOPNOTSUPP    the file system has no access control lists
