@@ -40,7 +40,7 @@ size_t crossing_first(const struct apapi_record *record, size_t index)
     return first;
 }
 
-/* Since the start of the measurement. */
+/* @return time of a crossing since the start of the measurement. */
 static struct units_text crossing_time(const struct apapi_record *record, size_t index)
 {
     int64_t since_ns = record->crossing[index].unix_ns - record->measurement.start_unix_ns;
@@ -102,7 +102,7 @@ static uint32_t regions_add_known(uint32_t sum, uint32_t more)
     return sum + more;
 }
 
-/* The weakest: what is not known on one node, else that of the least direct way. */
+/* @return the weaker method: "unknown" if one of the two is unknown, else the less direct one. */
 static enum apapi_region_method regions_weaker(enum apapi_region_method a,
                                                enum apapi_region_method b)
 {
@@ -133,7 +133,7 @@ static void regions_add_row(struct region_sum *sum, const struct apapi_region_re
     }
 }
 
-/* @return those of the domains that are not known of the region */
+/* @return those domains of the set `of` that have no known energy for the region */
 static uint32_t regions_unknown(const struct apapi_region_result *region, uint32_t of)
 {
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
@@ -142,7 +142,7 @@ static uint32_t regions_unknown(const struct apapi_region_result *region, uint32
     return of;
 }
 
-/* Domains that the node has, but not for this region. */
+/* @return domains that the node has, but that are not known for this region. */
 static uint32_t regions_missing(const struct apapi_measurement *m,
                                 const struct apapi_region_result *region)
 {
@@ -262,7 +262,7 @@ static void regions_seal(struct region_sum *sum)
 static void regions_cut(struct apapi_regions *result, size_t max)
 {
     struct region_sum rest = {.region = region_unmeasured()};
-    uint32_t known = 0; /* of any of them */
+    uint32_t known = 0; /* domains that are known for any of the regions in the rest */
     size_t named = 0, kept = max;
 
     rest.region.kind = APAPI_REGION_REST;

@@ -12,14 +12,14 @@
 
 /**
  * Add an energy, which may be NaN: not known. Uncertainties add up, as all may err to the same
- * side; an energy without uncertainty makes that of the sum unknown.
+ * side; an energy without uncertainty makes the uncertainty of the sum unknown.
  */
 void sum_plus(double energy_j, double uncertainty_j, double *sum_j, double *sum_uncertainty_j);
 
 /** Write a job's ID in Slurm's form: "17", "17_3", "21+1"; "" outside Slurm. */
 void job_id_text(const struct apapi_identity *id, char *text, size_t size);
 
-/** The same of a step: "17_3.0"; "one outside Slurm". */
+/** Write a step's ID: "17_3.0"; "one outside Slurm". */
 void step_id_text(const struct apapi_identity *id, char *text, size_t size);
 
 #define CROSSING_TEXT_SIZE 768 /* enough for all that crossing_text() writes */
@@ -27,24 +27,24 @@ void step_id_text(const struct apapi_identity *id, char *text, size_t size);
 /** @return whether a crossing is the last one of its threshold in the record. */
 bool crossing_is_last(const struct apapi_record *record, size_t index);
 
-/** @return the first crossing in the record of the threshold of another one. */
+/** @return index of the first crossing in the record that has the threshold of `index`. */
 size_t crossing_first(const struct apapi_record *record, size_t index);
 
 /**
- * A threshold's line: "3 times, first at 1.203 s, last at 3.5 s with 3.000 kJ; log".
- * Behind the semicolon is the result, if there is any, else the action.
- * @param index  of its last crossing in the record
+ * Write a threshold's line: "3 times, first at 1.203 s, last at 3.5 s with 3.000 kJ; log".
+ * After the semicolon comes the result of the action, if there is any, else the action.
+ * @param index  of the threshold's last crossing in the record
  */
 void crossing_text(const struct apapi_record *record, size_t index, char *text, size_t size);
 
 /* Regions of several nodes, added up by path. */
 
-#define REGION_SUMS_MAX 4096 /* paths; all others are in the rest */
+#define REGION_SUMS_MAX 4096 /* paths; regions with further paths are in the rest */
 
 /** A region on all nodes so far. */
 struct region_sum {
     struct apapi_region_result region;
-    uint32_t missing; /* bits of the domains that a node measured, but not for this region */
+    uint32_t missing; /* bits of domains that a node has, but whose energy is not known here */
 };
 
 /** All zero at the start. */
@@ -57,7 +57,7 @@ struct region_sums {
     struct apapi_region_losses losses;
 };
 
-/** Add those of a record. 0; -1 with errno ENOMEM. */
+/** Add the regions of a record. 0; -1 with errno ENOMEM. */
 int region_sums_add(struct region_sums *sums, const struct apapi_record *record);
 
 /**
@@ -69,13 +69,13 @@ int region_sums_add(struct region_sums *sums, const struct apapi_record *record)
  */
 int region_sums_result(const struct region_sums *sums, size_t max, struct apapi_regions *result);
 
-/** Free what it owns. */
+/** Free what the sums own. */
 void region_sums_free(struct region_sums *sums);
 
 /** The shares of a step on its nodes. All zero at the start. */
 struct share_sum {
-    size_t nodes;             /* whose share is known */
-    size_t lacking;           /* whose share was asked for and is not known */
+    size_t nodes;             /* nodes whose share is known */
+    size_t lacking;           /* nodes whose share was asked for and is not known */
     struct apapi_share share; /* added up; method and idle "mixed" if they differ */
 };
 

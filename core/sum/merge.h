@@ -10,9 +10,9 @@
 #include "sum/sum.h"
 
 /*
- * A step on all its nodes: a sum of the records, and what a report of the step shows besides. All
- * of it is added up as the records arrive, and little is kept of each: a step of 10 000 nodes takes
- * no more than a few MiB.
+ * A step on all its nodes: the sum of the records, and all other contents of the step's report.
+ * Records are added up as they arrive, and little is kept of each record: a step of 10 000 nodes
+ * takes no more than a few MiB.
  */
 
 enum merge_state { MERGE_RECORDED, MERGE_ABSENT, MERGE_AWAITED };
@@ -21,8 +21,8 @@ enum merge_state { MERGE_RECORDED, MERGE_ABSENT, MERGE_AWAITED };
 struct merge_node {
     enum merge_state state;
     uint32_t index; /* within the step; APAPI_UNKNOWN: not known, or no record */
-    uint32_t piece; /* its record's, in the store; POOL_NONE: no record */
-    uint32_t note;  /* why there is no record, or an incomplete one; POOL_NONE: not known */
+    uint32_t piece; /* number of its record's piece in the store; POOL_NONE: no record */
+    uint32_t note;  /* number of the note that says why no complete record exists; POOL_NONE */
     double total_j, uncertainty_j; /* NaN: not known */
     double covered;                /* share of the time, 0..1; NaN: not known */
     char name[];
@@ -31,16 +31,16 @@ struct merge_node {
 /** All nodes. */
 struct merge_nodes {
     struct pool names;
-    struct merge_node **list; /* numbered as their names */
+    struct merge_node **list; /* by number of the name in `names` */
     size_t room;
     size_t count[MERGE_AWAITED + 1];
 };
 
-/** Rows with keys: of more than a few hundred, a report would show none. */
+/** The keys of rows. Their number is limited: no report shows more than a few hundred rows. */
 struct merge_rows {
     struct pool keys;
     size_t room;
-    bool full; /* there were more, which are not counted */
+    bool full; /* there were more rows, which are left out */
 };
 
 /** A component with one of its sources. */
@@ -68,7 +68,7 @@ struct merge_crossing {
     const struct merge_node *first_node;
 };
 
-/** In the order of the report. */
+/** The kinds of notes, in the order of the report. */
 enum merge_note_kind {
     MERGE_NOTE_COMPONENT,
     MERGE_NOTE_ABSENT,
@@ -84,10 +84,10 @@ struct merge_note {
     enum merge_note_kind kind;
     const char *verdict;                /* static storage */
     uint32_t subject_text, reason_text; /* in store.texts */
-    const char *subject, *reason;       /* these, see merge_notes_sorted(); "": the nodes; none */
+    const char *subject, *reason;       /* set by merge_notes_sorted(); "": the nodes; no reason */
     uint64_t outages; /* on all nodes together, with their total length; 0: not shown */
     uint64_t outage_ns;
-    size_t index; /* in the record of the first node */
+    size_t index; /* position in the record of the first node */
     const struct merge_node *first;
     char **names; /* of the nodes, borrowed */
     size_t named, room;
@@ -100,11 +100,11 @@ struct merge_span {
     double most;
 };
 
-/** A domain's powers and coverage, which only records of one step have together. */
+/** Powers and coverage of a domain. They can be combined only for records of one step. */
 struct merge_domain_sum {
     size_t nodes;
-    double min_w, max_w;  /* the nodes' own, added up */
-    double mean_w, p95_w; /* of the latest node */
+    double min_w, max_w;  /* sums of the nodes' own extremes */
+    double mean_w, p95_w; /* of the node that was added last */
     double rest_j;
     double covered_ns; /* how much of due_ns is covered; NaN: not known of all nodes */
     double due_ns;     /* the nodes' times from their requests to start, added up */
@@ -114,7 +114,7 @@ struct merge_domain_sum {
 
 struct apapi_merge {
     struct sum_store store; /* without curves */
-    struct namelist lines;  /* of records, as their reader keeps them */
+    struct namelist lines;  /* lines of the records, kept by the reader of the records */
     struct merge_nodes nodes;
     struct apapi_identity id;   /* what all records agree on; tasks, cores and gpus are sums */
     struct apapi_ending ending; /* of all tasks; unknown if one node's is unknown */
@@ -122,8 +122,8 @@ struct apapi_merge {
     uint64_t cpu_ns;                    /* of all samplers */
     uint32_t expected;                  /* nodes of the step according to the records */
     uint64_t elapsed_ns;                /* the longest; 0 without records */
-    uint64_t window_ns;                 /* the shortest time that has a power; 0: not known */
-    const struct merge_node *latest;
+    uint64_t window_ns;                 /* the shortest time that has a known power; 0: unknown */
+    const struct merge_node *latest;    /* node with the greatest late_ns */
     uint64_t late_ns;                   /* of the latest node */
     struct merge_span covered, samples; /* covered: share of the time, 0..1 */
     struct apapi_incidents incidents;
@@ -134,10 +134,10 @@ struct apapi_merge {
     struct merge_event *events;
     struct merge_crossing *crossings;
     struct merge_note *notes;
-    size_t named; /* names of all notes */
+    size_t named; /* number of names in all notes */
     struct region_sums regions;
     struct share_sum share;
-    bool no_memory; /* it is incomplete */
+    bool no_memory; /* memory was lacking: something was not added */
 };
 
 /** One domain on all nodes of a step. */
@@ -147,39 +147,39 @@ struct merge_domain {
     struct apapi_summary power_w; /* mean: energy by time; p95: NaN with more than one node; min
                                      and max: NaN where the mean contradicts them */
     double uncertainty_j;         /* sum of the nodes' own */
-    uint64_t bin_ns; /* min and max are of means over at least that long of what the nodes that
-                        were measured then drew together [ns]; 0: they are the nodes' own, added
-                        up: bounds of the step's while all nodes run */
-    double covered;  /* part of these nodes' time that energy_j is of, 0..1; NaN: not known */
-    double rest_j;   /* estimate for the other part; NaN: not asked for on one of them */
-    size_t unknown;  /* nodes that have meters for it, and no energy that is known */
+    uint64_t bin_ns; /* min and max are mean powers, over at least this time, of all nodes together
+                        that were measured then [ns]; 0: min and max are sums of the nodes' own
+                        extremes, which are bounds of the step's power while all nodes run */
+    double covered;  /* part of these nodes' time that energy_j covers, 0..1; NaN: not known */
+    double rest_j;   /* estimate for the other part of the time; NaN: one node has none */
+    size_t unknown;  /* nodes that have meters for the domain, but no known energy */
 };
 
 /** The figures of a step. */
 struct merge_result {
     struct merge_domain domains[APAPI_DOMAINS]; /* all NaN if nothing was measured */
-    struct merge_domain total; /* of those that add up. nodes: of the domain with the fewest; min,
-                                  max: NaN without bin_ns; uncertainty_j: NaN if one domain's is not
-                                  known; covered: the least of a domain */
+    struct merge_domain total; /* of the domains that add up. nodes: of the domain with the fewest;
+                                  min, max: NaN without bin_ns; uncertainty_j: NaN if that of one
+                                  domain is not known; covered: the least one of a domain */
     uint32_t missing;          /* bits of the domains that are not known on all nodes */
-    double busy_s; /* by which energy is divided for a mean power: the time in which at least one
-                      node was measured [s]; NaN: none was */
+    double busy_s; /* time in which at least one node was measured [s]; NaN: none was. Mean powers
+                      are energies divided by this time */
     const struct merge_node **nodes; /* those with a record by index, then those without */
-    size_t recorded, present;        /* number of the former, and of all */
+    size_t recorded, present;        /* number of those with a record, and of all in `nodes` */
     size_t expected;                 /* nodes of the step with or without a record, if known */
 };
 
-/** Add the crossings of a record, whose node is known. @return 0; -1 with errno ENOMEM. */
+/** Add the crossings of a record, whose node was added before. @return 0; -1 with errno ENOMEM. */
 int merge_add_crossings(struct apapi_merge *merge, const struct apapi_record *record);
 
 /**
- * Add all up.
+ * Compute the figures of the step.
  * @param result  valid until the next record; free `nodes` with free(). Set on success only
  * @return 0; -1 with errno ENOMEM.
  */
 int merge_work_out(const struct apapi_merge *merge, struct merge_result *result);
 
-/** The part of a node's record that the sum keeps. */
+/** @return the part of a node's record that the sum keeps. */
 static inline const struct sum_piece *merge_piece(const struct apapi_merge *merge,
                                                   const struct merge_node *node)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which nodes of the steps of a job have no record. */
+/* Find the nodes of the steps of a job that have no record. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "record/record.h"
 #include "sum/sum.h"
 
-#define LISTS_MAX 4 /* different lists of a step that are tried */
+#define LISTS_MAX 4 /* how many different node lists of a step are tried */
 
 struct missing_search {
     const struct sum_store *store;
@@ -21,8 +21,8 @@ struct missing_search {
 
 /* --- names ---------------------------------------------------------------------------------- */
 
-/* Which nodes of the step have no record, if these are its nodes: as many, with all recorded ones.
- * @return 1; 0: they are not; -1: out of memory */
+/* Find the nodes of a step without a record, if `all` are its nodes: as many, and all recorded ones
+ * among them. @return 1; 0: `all` are other nodes; -1: out of memory */
 static int missing_of(const struct namelist *all, struct sum_gap *gap)
 {
     int result = 0;
@@ -40,7 +40,7 @@ static int missing_of(const struct namelist *all, struct sum_gap *gap)
     return result;
 }
 
-/* By the list of one of these records. */
+/* Find the missing nodes by the node list in one of these records. */
 static int missing_by_list(const struct sum_store *store, const struct sum_entry *entries,
                            size_t count, struct sum_gap *gap)
 {
@@ -69,8 +69,8 @@ static int missing_by_list(const struct sum_store *store, const struct sum_entry
     return result;
 }
 
-/* In a job that ran once, a step on all nodes has the nodes of every other such step, or those of
- * all records. */
+/* Find the missing nodes by other steps: in a job that ran once, a step on all nodes has the nodes
+ * of every other such step, or those of all records. */
 static int missing_by_job(const struct missing_search *search, struct sum_gap *gap)
 {
     struct namelist nodes = {0};
@@ -86,7 +86,7 @@ static int missing_by_job(const struct missing_search *search, struct sum_gap *g
     return result;
 }
 
-/* Nodes that were not read are not missing. */
+/* Nodes whose records were not read do not count as missing. */
 static void missing_keep_asked(const struct namelist *asked, struct sum_gap *gap)
 {
     size_t kept = 0;
@@ -140,7 +140,7 @@ static void missing_know_job(struct missing_search *search)
     }
 }
 
-/* @param entries  of one run of a step */
+/* @param entries  all entries of one run of a step */
 static int missing_visit(const struct missing_search *search, const struct sum_entry *entries,
                          size_t count, struct sum_gap *gap)
 {

@@ -14,13 +14,13 @@
 
 /* --- curves, packed --------------------------------------------------------------------------- */
 
-/* A curve as it is used. */
+/* An unpacked curve. */
 struct sum_curve {
-    double scale; /* its domain's energy by that of the bins, which are rounded */
+    double scale; /* energy of its domain divided by the energy of the bins, which are rounded */
     struct timeline_bins bins;
 };
 
-/* Before the packed energies of the bins, and their coverage if it is not whole. */
+/* The head of a packed curve. The bins' energies follow, and their coverage if it is not whole. */
 struct curve_head {
     uint64_t bin_ns, length_ns;
     double scale;
@@ -28,7 +28,7 @@ struct curve_head {
 };
 #define HEAD_FLOATS (sizeof(struct curve_head) / sizeof(float))
 
-/* @return its place with its head; 0: it has no energy */
+/* @return number of floats that a curve takes with its head; 0: the curve has no energy */
 static size_t curve_floats(const struct apapi_timeline *timeline, double whole_j, bool *whole)
 {
     *whole = true;
@@ -92,7 +92,7 @@ uint32_t sum_put_curve(struct sum_store *store, const struct apapi_timeline *tim
     return (uint32_t)at;
 }
 
-/* Without bins: it has none. @param domain  NULL: not known */
+/* @return the curve of a domain; no bins: it has none. @param domain  NULL: not known */
 static struct sum_curve sum_curve_of(const struct sum_store *store, const struct sum_domain *domain)
 {
     struct curve_head head;
@@ -113,23 +113,23 @@ static struct sum_curve sum_curve_of(const struct sum_store *store, const struct
 
 /* --- the energy of one node ------------------------------------------------------------------- */
 
-#define CANDIDATES 8 /* records compared for one moment */
-#define SLACK 500    /* 1/500 of a moment may be missing if it counts as fully known */
+#define CANDIDATES 8 /* records that are compared for one moment */
+#define SLACK 500    /* a moment counts as fully known even if 1/500 of it is missing */
 #define NOT_COUNTED UINT64_MAX
 
-/* A piece's figures of an interval. */
+/* The energy of a piece in an interval. */
 struct part {
     double energy_j;
     uint64_t known_ns;
 };
 
 /*
- * A node's time is cut at each start and end of a piece; the last moment only ends the one before.
- * The second half is of the domain that is added up: steps may have GPUs of their own.
+ * A node's time is cut into moments at each start and end of a piece; the last element only ends
+ * the moment before it. From known_ns on: of one domain only, as steps may have GPUs of their own.
  */
 struct moment {
-    int64_t from_ns;   /* the first member: they are sorted by compare_int64() */
-    uint64_t least_ns; /* how much all domains that add up know of it; NOT_COUNTED */
+    int64_t from_ns;   /* the first member, as moments are sorted by compare_int64() */
+    uint64_t least_ns; /* time that is known of all domains that add up; NOT_COUNTED */
     uint64_t known_ns;
     uint64_t taken; /* GPUs whose energy is counted */
     uint64_t seen;  /* GPUs of all records */
@@ -143,25 +143,25 @@ struct sweep {
     size_t count;
     struct moment *moments;
     size_t moment_count;
-    struct sum_entry **running; /* the preferred one comes last; some have ended */
+    struct sum_entry **running; /* the preferred entry is the last one; some have ended */
     size_t running_count;
     int domain;
-    uint64_t gpus;                /* of the pieces that are looked at; all bits: any, or no GPUs */
-    double share;                 /* of a piece's energy that is of GPUs not taken yet */
-    const struct sum_entry *last; /* whose energy was counted last, and until when; NULL: none */
+    uint64_t gpus;                /* of the pieces in this pass; all bits: any GPUs, or no GPUs */
+    double share;                 /* part of a piece's energy that is of GPUs not taken yet */
+    const struct sum_entry *last; /* entry whose energy was counted last, up to last_ns; or NULL */
     int64_t last_ns;
     struct sum_node *total;
 };
 
 /* --- what one piece knows ------------------------------------------------------------------- */
 
-/* Since the beginning of its curve. */
+/* @return time from the beginning of the entry's curve [ns]. */
 static uint64_t moments_since(const struct sum_entry *entry, int64_t at_ns)
 {
     return entry->piece->before_ns + (uint64_t)(at_ns - entry->start_ns);
 }
 
-/* Without a curve, the power is constant. */
+/* @return what a piece knows of an interval. Without a curve, its power is taken as constant. */
 static struct part moments_part(const struct sweep *sweep, const struct sum_entry *entry,
                                 int64_t from_ns, int64_t to_ns)
 {
@@ -187,7 +187,7 @@ static struct part moments_part(const struct sweep *sweep, const struct sum_entr
     return part;
 }
 
-/* The end of the piece's next bin; INT64_MAX: no more bins. */
+/* @return the end of the piece's bin at `from_ns`; INT64_MAX: this is the last bin, or no bin. */
 static int64_t next_bin_ns(const struct sweep *sweep, const struct sum_entry *entry,
                            int64_t from_ns)
 {
@@ -222,7 +222,7 @@ static bool comes_before(const struct sum_entry *a, const struct sum_entry *b)
     return a->end_ns - a->start_ns > b->end_ns - b->start_ns;
 }
 
-/* Of equal ones that which began first is preferred. */
+/* Add a running piece. Of two equally good pieces, the one that began first is preferred. */
 static void moments_put(struct sweep *sweep, struct sum_entry *entry)
 {
     struct sum_entry **running = sweep->running;
@@ -242,7 +242,7 @@ static void moments_put(struct sweep *sweep, struct sum_entry *entry)
     running[at] = entry;
 }
 
-/* Remove those that have ended by then, as far as they would be candidates. */
+/* Remove pieces that have ended by `at_ns`, as far as they would be candidates. */
 static void moments_drop(struct sweep *sweep, int64_t at_ns)
 {
     struct sum_entry **running = sweep->running;
@@ -265,7 +265,7 @@ static bool is_all(uint64_t known_ns, int64_t from_ns, int64_t to_ns)
     return known_ns + length_ns / SLACK >= length_ns;
 }
 
-/* The candidates, the preferred one first. */
+/* @return candidate `number`, 0: the preferred one; NULL: there are no more. */
 static struct sum_entry *candidate(const struct sweep *sweep, size_t number)
 {
     return number < sweep->running_count && number < CANDIDATES
@@ -273,7 +273,7 @@ static struct sum_entry *candidate(const struct sweep *sweep, size_t number)
                : NULL;
 }
 
-/* The first one that knows all of it, else the one that knows most. */
+/* @return the first candidate that knows all of an interval, else the one that knows most. */
 static struct sum_entry *best_of(const struct sweep *sweep, int64_t from_ns, int64_t to_ns,
                                  struct part *best)
 {
@@ -306,14 +306,14 @@ double sum_cut_j(double swing_w, uint64_t bin_ns, uint64_t before_ns, uint64_t a
 static double moments_cut_j(const struct sweep *sweep, const struct sum_entry *entry, int64_t at_ns)
 {
     if (at_ns == entry->start_ns || at_ns == entry->end_ns) {
-        return 0; /* a part of a record has it already */
+        return 0; /* the uncertainty of a part of a record includes its ends */
     }
     return sum_cut_j((double)entry->domain->swing_w,
                      sum_curve_of(sweep->store, entry->domain).bins.bin_ns,
                      moments_since(entry, at_ns), (uint64_t)(entry->end_ns - at_ns));
 }
 
-/* Another piece goes on, or none. */
+/* Stop counting the last piece: another piece follows, or none. */
 static void moments_leave(struct sweep *sweep)
 {
     if (sweep->last) {
@@ -323,7 +323,7 @@ static void moments_leave(struct sweep *sweep)
     sweep->last = NULL;
 }
 
-/* A piece's own uncertainty is of its ends mainly: each part of it may have all of it. */
+/* Count a piece from here. Its uncertainty arises mainly at its ends: a part may have all of it. */
 static void use(struct sweep *sweep, struct sum_entry *entry, int64_t from_ns, int64_t to_ns)
 {
     double *uncertainty_j = &sweep->total->uncertainty_j[sweep->domain];
@@ -342,7 +342,7 @@ static void use(struct sweep *sweep, struct sum_entry *entry, int64_t from_ns, i
 
 /* --- a moment ------------------------------------------------------------------------------- */
 
-/* From the piece that knows all of it, else bin by bin: one may know what is a gap of another. */
+/* Use the piece that knows the whole time, else go bin by bin: pieces may know others' gaps. */
 static struct part moments_take(struct sweep *sweep, int64_t from_ns, int64_t to_ns)
 {
     struct part sum = {0, 0}, part;
@@ -365,8 +365,8 @@ static struct part moments_take(struct sweep *sweep, int64_t from_ns, int64_t to
     return sum;
 }
 
-/* So much of the moment is known of these GPUs: on average, if others are known longer or shorter.
- */
+/* Note how much of the moment is known of these GPUs. If other GPUs are known for a longer or
+ * shorter time, the mean is noted. */
 static void moment_note(struct moment *moment, uint64_t gpus, uint64_t others, uint64_t known_ns)
 {
     double before = __builtin_popcountll(moment->seen), own = __builtin_popcountll(others);
@@ -379,8 +379,8 @@ static void moment_note(struct moment *moment, uint64_t gpus, uint64_t others, u
     moment->seen |= gpus;
 }
 
-/* Of a step that has some of its GPUs in common with others, the rest is taken to draw as much as
- * these, and may have drawn anything. */
+/* If some of a step's GPUs are counted already with another step, its other GPUs are taken to draw
+ * as much as these, but may have drawn anything. */
 static void moments_add(struct sweep *sweep, struct moment *moment)
 {
     uint64_t others = sweep->gpus & ~moment->taken;
@@ -441,7 +441,7 @@ uint32_t sum_domains_of(const struct sum_store *store, const struct sum_piece *p
     return domains;
 }
 
-/* NULL: not known. */
+/* @return NULL: the domain is not known. */
 static const struct sum_domain *moments_domain(const struct sum_store *store,
                                                const struct sum_piece *piece, int domain)
 {
@@ -455,7 +455,7 @@ static const struct sum_domain *moments_domain(const struct sum_store *store,
     return NULL;
 }
 
-/* Those that the piece has the domain of: all bits if it is not of GPUs; 0: it has none. */
+/* @return GPUs of a piece in the domain; all bits: it is no domain of GPUs; 0: it is not there. */
 static uint64_t gpus_of(const struct sweep *sweep, const struct sum_entry *entry)
 {
     if (!entry->domain && !(entry->piece->unknown_domains & domain_bit(sweep->domain))) {
@@ -472,7 +472,7 @@ static bool gpus_before(uint64_t a, uint64_t b)
     return order > 0 || (order == 0 && a > b);
 }
 
-/* Go to the next GPUs that a record has the domain of. @return false: there are none */
+/* Go to the next set of GPUs that a record has the domain for. @return false: there is none */
 static bool next_gpus(struct sweep *sweep)
 {
     uint64_t next = 0;
@@ -537,7 +537,7 @@ static void moments_add_domain(struct sweep *sweep)
     }
 }
 
-/* Of a single record its own: it is not known more exactly than the record says. */
+/* A single record's figure is taken from the record: it is not known more exactly. */
 static double moments_whole_j(const struct sweep *sweep, int d)
 {
     const struct sum_node *total = sweep->total;
@@ -596,14 +596,14 @@ int sum_moments(const struct sum_store *store, const struct sum_entries *node,
 /* A node whose power is wanted. */
 struct power_node {
     struct sum_entries entries;
-    uint32_t domains; /* that must be known while it runs */
+    uint32_t domains; /* domains that must be known while the node runs */
 };
 
 struct power {
     const struct sum_store *store;
     struct power_node *nodes;
     size_t count;
-    struct span *spans; /* when a node ran, or all */
+    struct span *spans; /* times in which one node, or all nodes, ran */
 };
 
 static int power_find_nodes(struct power *power, const struct sum_entries *entries,
@@ -631,7 +631,7 @@ static int power_find_nodes(struct power *power, const struct sum_entries *entri
     return 0;
 }
 
-/* When it ran in a time. An incomplete record's step goes on. @return the number of spans */
+/* Find when a node ran. The step of an incomplete record goes on. @return the number of spans */
 static size_t power_put_spans(const struct sum_entries *node, const struct span *time,
                               struct span *spans)
 {
@@ -651,7 +651,7 @@ static size_t power_put_spans(const struct sum_entries *node, const struct span 
     return count;
 }
 
-/* A node that ran in a part of a time counts for that part of the time with any node. */
+/* The power is a mean over the time with any node; a node counts for the part in which it ran. */
 static int power_of(const struct power *power, const struct span *time, double *power_w)
 {
     size_t spans = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A step on all its nodes: the sum of their records, and what its reports show besides. */
+/* A step on all its nodes: the sum of their records, and the other contents of its report. */
 #include <errno.h>
 #include <math.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #include "record/record.h"
 #include "sum/merge.h"
 
-/* By state, index and name. */
+/* Order nodes by state, index and name. */
 static int merge_node_order(const struct merge_node *left, const struct merge_node *right)
 {
     int order = COMPARE(left->state, right->state);
@@ -27,10 +27,10 @@ static int merge_node_order(const struct merge_node *left, const struct merge_no
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-#define ROWS_MAX 256 /* of a kind; a report shows ten or twenty of them */
+#define ROWS_MAX 256 /* rows of one kind; a report shows ten or twenty of them */
 
 /*
- * Find the row of a key, or append one, which is all zero.
+ * Find the row of a key, or append a row, which is all zero.
  * @param list  address of the pointer to the rows
  * @return NULL: there are too many, or no memory
  */
@@ -220,7 +220,7 @@ static void note_stuck(struct apapi_merge *merge, const struct apapi_component_r
     }
 }
 
-/* The record itself: it is valid, but later reports may lack it. */
+/* Note what is wrong with the record itself: it is valid, but later reports may lack it. */
 static void note_record(struct apapi_merge *merge, const struct apapi_record *record,
                         struct merge_node *node)
 {
@@ -375,7 +375,7 @@ static void merge_add_trust(struct apapi_merge *merge, const struct apapi_measur
     }
 }
 
-/* Nodes begin together; a wrong clock would distort the sum. Half of the range is room to add. */
+/* Nodes begin together: a wrong clock would distort the sum. INT64_MAX / 2 leaves room to add. */
 static bool is_in_time(const struct merge_domain_sum *sum, int64_t start_ns,
                        const struct apapi_timeline *timeline)
 {
@@ -415,7 +415,7 @@ static void merge_add_domains(struct apapi_merge *merge, const struct apapi_meas
 /* --- figures ---------------------------------------------------------------------------------- */
 
 #define WHOLLY_PCT 99.0 /* how much of a bin must be known for it to count */
-#define ROUNDING 0.002  /* of timelines, relative: they and the mean have the same energy */
+#define ROUNDING 0.002  /* relative, of timelines, whose energy is otherwise that of the mean */
 #define NOTHING                                                                                    \
     ((struct merge_domain){.energy_j = NAN,                                                        \
                            .power_w = {NAN, NAN, NAN, NAN},                                        \
@@ -424,9 +424,9 @@ static void merge_add_domains(struct apapi_merge *merge, const struct apapi_meas
                            .rest_j = NAN})
 
 /*
- * Each bin is a window, as nodes run and as they do not: so the mean lies between the extremes. A
- * shorter one at the end belongs to the window before it. A window counts if all of it is known.
- * @return the width of the windows [ns]; 0: nothing is known.
+ * Find the extremes of the bins' powers. Each bin is a window, whether all nodes run in it or not:
+ * so the mean lies between the extremes. A shorter bin at the end belongs to the window before it.
+ * Only windows that are fully known count. @return width of the windows [ns]; 0: none is known.
  */
 static uint64_t find_extremes(const struct apapi_timeline *timeline, struct apapi_summary *power_w)
 {
@@ -460,8 +460,8 @@ static uint64_t find_extremes(const struct apapi_timeline *timeline, struct apap
 }
 
 /*
- * The mean is of all of the time, the extremes are of windows that are known. A mean beyond an
- * extreme shows that what is not known was more, or less: then the extreme is not known either.
+ * The mean is that of all the time, the extremes are those of known windows. A mean beyond an
+ * extreme shows that the power was beyond it in an unknown window: the extreme is not known then.
  */
 static void drop_contradicted(struct apapi_summary *power_w)
 {
@@ -480,7 +480,7 @@ static bool all_have_timelines(const struct merge_domain_sum *sum)
     return sum->nodes > 1 && sum->timelines == sum->nodes;
 }
 
-/* Of a single node the mean is its own: it is not known more exactly than its record says. */
+/* A single record's mean is taken from the record: the mean is not known more exactly. */
 static struct merge_domain merge_domain(const struct apapi_merge *merge,
                                         const struct apapi_job_total *total, int d)
 {
@@ -513,7 +513,7 @@ static void merge_add_up(const struct apapi_merge *merge, const struct apapi_job
                          struct merge_result *result)
 {
     struct merge_domain *sum = &result->total;
-    struct apapi_timeline_sum all = {0}; /* what all nodes drew in all domains that add up */
+    struct apapi_timeline_sum all = {0}; /* power of all nodes in all domains that add up */
     bool together = true;
     size_t most = 0;
 
@@ -634,7 +634,7 @@ void apapi_merge_destroy(struct apapi_merge *merge)
 
 static struct merge_node *merge_find(const struct apapi_merge *merge, const char *name)
 {
-    char cut[APAPI_TEXT_SIZE]; /* as longer names are cut in a record */
+    char cut[APAPI_TEXT_SIZE]; /* the name as a record has it: longer names are cut */
     uint32_t number;
 
     snprintf(cut, sizeof cut, "%s", name);
@@ -688,7 +688,7 @@ static struct merge_node *merge_enter(struct apapi_merge *merge, const char *nam
     return node;
 }
 
-/* @return 0; -1 with errno ENOMEM: now or before, something could not be added */
+/* @return 0; -1 with errno ENOMEM: something could not be added, now or earlier */
 static int merge_state(const struct apapi_merge *merge)
 {
     errno = merge->no_memory ? ENOMEM : errno;

@@ -13,7 +13,7 @@
 
 /* Consecutive elements of the list of timings. */
 struct range {
-    int64_t start_ns, end_ns; /* the start is first: ranges are sorted by compare_int64() */
+    int64_t start_ns, end_ns; /* start_ns is the first member, as compare_int64() sorts ranges */
     size_t first, count;
 };
 
@@ -21,13 +21,13 @@ struct alignment {
     struct sum_entry *list;
     size_t count;
     struct range *ranges;
-    int64_t *apart_ns; /* of each boot of a node; UNKNOWN_NS */
-    uint32_t *nodes;   /* of each boot: the number of its node's first one */
+    int64_t *apart_ns; /* by boot: how far its clock is ahead; UNKNOWN_NS */
+    uint32_t *nodes;   /* by boot: number of the first boot of its node */
 };
 
 #define UNKNOWN_NS INT64_MIN
 
-/* Numbers of forged records are cut. */
+/* @return the sum, limited to the range: forged records may have any numbers. */
 static int64_t plus(int64_t a, int64_t b)
 {
     int64_t sum;
@@ -37,7 +37,7 @@ static int64_t plus(int64_t a, int64_t b)
                                                                    : INT64_MAX;
 }
 
-/* @return whether it could be moved */
+/* @return whether the timing could be moved */
 static bool timing_move(struct sum_entry *timing, int64_t by_ns)
 {
     int64_t start_ns, end_ns;
@@ -62,7 +62,7 @@ static int compare_boots(const void *left, const void *right)
     return order ? order : COMPARE(a->piece->monotonic_ns, b->piece->monotonic_ns);
 }
 
-/* The first one is where its clock says. */
+/* Align the records of a boot. The first record stays where its clock says. */
 static void align_boot(struct sum_entry *list, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
@@ -76,7 +76,7 @@ static void align_boot(struct sum_entry *list, size_t count)
     }
 }
 
-/* A node has one boot after the other, whatever its clock said. */
+/* Move boots of a node so that they follow one another, whatever the node's clock said. */
 static void part_boots(struct sum_entry *list, struct range *boots, size_t count)
 {
     int64_t until_ns = 0;
@@ -132,7 +132,7 @@ static uint32_t align_nodes(const struct alignment *alignment)
             }
             alignment->nodes[numbers++] = node;
         }
-        if (*first->boot) { /* then all know theirs */
+        if (*first->boot) { /* then all records of the node know their boot */
             part_boots(list, alignment->ranges, boots);
         }
     }
@@ -156,10 +156,10 @@ static bool is_batch(const struct sum_entry *timing)
     return strcmp(timing->step, "batch") == 0;
 }
 
-/* A step of several nodes, of which each began once and knows its boot. */
+/* @return whether this is a step of several nodes, each of which began once and knows its boot. */
 static bool tells_clocks(const struct sum_entry *step, size_t count, int64_t *seen)
 {
-    bool once = !is_batch(step); /* several of these are runs of a job, on a node each */
+    bool once = !is_batch(step); /* several batch steps are runs of a job, each on one node */
     size_t i = 0;
 
     for (; i < count && once; i++) {
@@ -173,7 +173,7 @@ static bool tells_clocks(const struct sum_entry *step, size_t count, int64_t *se
     return once && count > 1;
 }
 
-/* Most nodes first. */
+/* Order steps by their number of nodes, the greatest first. */
 static int compare_widths(const void *left, const void *right)
 {
     const struct range *a = left, *b = right;
@@ -202,7 +202,7 @@ static size_t find_steps(const struct alignment *alignment)
     return steps;
 }
 
-/* By a node whose clock is known already, else by the one in the middle: most clocks are right. */
+/* Compare with a node whose clock is known, else with the middle node: most clocks are right. */
 static void compare_clocks(const struct alignment *alignment, const struct range *step)
 {
     const struct sum_entry *list = alignment->list + step->first;
@@ -224,7 +224,7 @@ static void compare_clocks(const struct alignment *alignment, const struct range
     }
 }
 
-/* A boot that no step compares is like the first one of its node that is known. */
+/* A boot that no step compares is taken to be like the first known boot of its node. */
 static void assume_clocks(const struct alignment *alignment, uint32_t numbers)
 {
     int64_t *apart_ns = alignment->apart_ns;
@@ -289,7 +289,7 @@ static bool knows_run(const struct sum_entry *timing)
     return timing->restarts != APAPI_UNKNOWN;
 }
 
-/* Those that tell the runs come first. */
+/* Order timings: batch steps first, then those that know their run. */
 static int compare_runs(const void *left, const void *right)
 {
     const struct sum_entry *a = left, *b = right;
@@ -304,7 +304,7 @@ static int compare_starts(const void *left, const void *right)
                    ((const struct sum_entry *)right)->start_ns);
 }
 
-/* Of the first `known` timings, that of the last one that began before `end_ns`. */
+/* @return the run of the last one of the first `known` timings that began before `end_ns`. */
 static uint32_t run_at(const struct sum_entry *timings, size_t known, int64_t end_ns)
 {
     size_t begin = 0, end = known;
@@ -324,7 +324,7 @@ static uint32_t run_at(const struct sum_entry *timings, size_t known, int64_t en
     return known > 0 && timings->restarts > 0 ? timings->restarts - 1 : 0;
 }
 
-/* A batch step that begins after the last one has ended is that of the next run. */
+/* A batch step that begins after the end of all earlier ones is that of the next run. */
 static void number_batches(struct sum_entry *batches, size_t count)
 {
     int64_t end_ns = INT64_MAX;
@@ -363,7 +363,7 @@ void timings_find_runs(struct sum_entry *timings, size_t count)
     }
 }
 
-/* By run, component and node. */
+/* Order timings by run, component and node. */
 static int compare_places(const void *left, const void *right)
 {
     const struct sum_entry *a = left, *b = right;
@@ -373,7 +373,7 @@ static int compare_places(const void *left, const void *right)
     return order ? order : COMPARE(a->piece->node, b->piece->node);
 }
 
-/* Nodes of a component in a run, as its timings know then: of its widest step, or with a record. */
+/* Set `nodes` to a component's nodes in a run: of its widest step or, if more, with a record. */
 static size_t count_nodes(struct sum_entry *timings, size_t count)
 {
     uint32_t widest = 0, recorded = 0;
@@ -388,7 +388,7 @@ static size_t count_nodes(struct sum_entry *timings, size_t count)
     return timings->nodes;
 }
 
-/* @return how many timings are of the same run as the first one, and are added to the total */
+/* Add a run to the total. @return how many timings are of the same run as the first one */
 static size_t add_run(struct sum_entry *timings, size_t count, struct apapi_job_total *total,
                       double *elapsed_ns)
 {

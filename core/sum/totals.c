@@ -17,7 +17,7 @@
 
 /* --- a record ------------------------------------------------------------------------------- */
 
-#define SUM_ROUNDING 1e-6 /* of figures in a record, relative */
+#define SUM_ROUNDING 1e-6 /* relative rounding error of figures in a record */
 
 /* The mean power applies to the known time. @return the part of the time that is known */
 static double sum_known(const struct apapi_domain_result *domain, uint64_t elapsed_ns)
@@ -27,13 +27,13 @@ static double sum_known(const struct apapi_domain_result *domain, uint64_t elaps
     return share > 0 && share < 1 - SUM_ROUNDING ? share : 1;
 }
 
-/* How far the power leaves the mean at most. */
+/* @return the greatest distance of the power from its mean. */
 static double sum_swing_w(const struct apapi_summary *power_w)
 {
     return fmax(fmax(power_w->max - power_w->mean, power_w->mean - power_w->min), 0);
 }
 
-/* Which part of a domain's energy is in a piece of the record, and what that may be wrong. */
+/* @return part of a domain's energy that is in a piece. @param cut_j  how wrong it may be [J] */
 static double sum_share_of(const struct apapi_domain_result *domain, const struct sum_piece *piece,
                            double *cut_j)
 {
@@ -81,8 +81,8 @@ static int sum_put_domain(struct sum_store *store, const struct apapi_record *re
     }
     share = sum_share_of(domain, piece, &cut_j);
     known.energy_j = energy_j * share;
-    known.uncertainty_j += cut_j; /* it is of its ends mainly: each part may have all of it */
-    if (!store->shares || piece->exclusive) { /* others are no parts of the node by time */
+    known.uncertainty_j += cut_j; /* it arises mainly at the ends: each part may have all of it */
+    if (!store->shares || piece->exclusive) { /* other shares do not follow the node's power */
         time = sum_known(domain, record->measurement.elapsed_ns);
         known.swing_w = (float)sum_swing_w(&domain->power_w);
         known.curve = sum_put_curve(store, &domain->timeline, energy_j, &failed);
@@ -99,7 +99,7 @@ static int sum_put_domain(struct sum_store *store, const struct apapi_record *re
     return 0;
 }
 
-/* Of its domains that add up; NaN: not known. */
+/* @return sum of the maxima of the domains that add up; NaN: not known. */
 static double sum_max_w(const struct apapi_measurement *m)
 {
     double max_w = NAN;
@@ -134,7 +134,7 @@ static int sum_put_texts(struct sum_store *store, const struct apapi_record *rec
                : 0;
 }
 
-/* Numbers of forged records are cut. */
+/* @return the time of a record, limited to the range: forged records may have any numbers. */
 static struct sum_part sum_whole(const struct apapi_measurement *m)
 {
     int64_t start_ns = m->start_unix_ns > 0 ? m->start_unix_ns : 0, end_ns = record_end_ns(m);
@@ -190,7 +190,7 @@ int sum_add(struct sum_store *store, const struct apapi_record *record, const st
     return 0;
 }
 
-/* The reader of the records has refused malformed lists. */
+/* A malformed list is no error here: the reader of the records has refused it. */
 int sum_ask(struct sum_store *store, const char *nodes)
 {
     if (nodes && hostlist_names(nodes, &store->asked) < 0 && errno == ENOMEM) {
@@ -344,7 +344,7 @@ static int sum_compare_times(const void *left, const void *right)
     return order ? order : strcmp(a->cluster, b->cluster);
 }
 
-/* Put them where they belong in time, and find out how long the job ran. */
+/* Put the entries where they belong in time, and find out how long the job ran. */
 static int sum_align(const struct sum_store *store, struct sum_entries *entries,
                      struct apapi_job_total *total)
 {
@@ -376,7 +376,7 @@ static int sum_compare_runs(const void *left, const void *right)
 void sum_find_ends(struct sum_entries *entries)
 {
     struct sum_entry *list = entries->list;
-    const struct sum_entry *last = list; /* to end, of the same step and run */
+    const struct sum_entry *last = list; /* of the same step and run, the entry that ends last */
 
     qsort(list, entries->count, sizeof *list, sum_compare_runs);
     for (size_t i = 0; i < entries->count; i++) {
@@ -390,7 +390,7 @@ void sum_find_ends(struct sum_entries *entries)
 
 /* --- the nodes together --------------------------------------------------------------------- */
 
-/* The time in which at least one record has a domain that does not add up, or one that does. */
+/* Time in which at least one record has a domain that [0] does not add up, [1] adds up. */
 static int sum_find_busy(const struct sum_store *store, const struct sum_entries *entries,
                          double busy_ns[2])
 {
@@ -416,7 +416,7 @@ static int sum_find_busy(const struct sum_store *store, const struct sum_entries
 
 static const struct sum_extent everything = {{INT64_MIN, INT64_MAX}, ~0U, false};
 
-/* A step that has more of the node than the others shows what the job has. */
+/* Add the cores of a node: the step with the most cores shows how many the job has. */
 static void sum_add_cores(const struct sum_entries *node, struct apapi_job_total *total)
 {
     uint32_t cores = 0, node_cores = 0;
@@ -431,8 +431,8 @@ static void sum_add_cores(const struct sum_entries *node, struct apapi_job_total
 }
 
 /*
- * Shares of steps that run at the same time add up; but each step that had the whole node has all
- * of it, each moment of which counts once.
+ * Shares of steps that run at the same time add up. But a step that had the whole node has all the
+ * node's energy, of which each moment counts once.
  */
 static int sum_give_shares(const struct sum_store *store, const struct sum_entries *entries,
                            struct sum_node *node)
@@ -495,8 +495,8 @@ static int sum_add_node(const struct sum_store *store, const struct sum_entries 
 }
 
 /*
- * It adds up, and some of the energy lacks it. Every node has a package; memory and GPUs lack on a
- * node only if it has meters for them.
+ * @return whether a domain adds up, and is not in all of the energy. Every node has a package;
+ * memory and GPUs are missing on a node only if it has meters for them.
  */
 static bool sum_is_missing(const struct apapi_job_total *total, int d)
 {
