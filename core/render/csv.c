@@ -20,7 +20,7 @@ struct line {
     const char *unit; /* of `total` */
     double total;
     double uncertainty_j;
-    const char *rate_unit; /* of the columns that follow */
+    const char *rate_unit; /* of the columns of `summary` */
     struct apapi_summary summary;
     double covered_s;
     const struct apapi_incidents *incidents; /* NULL: not known */
@@ -52,7 +52,7 @@ static void put_texts(FILE *out, const char *const *texts, size_t count)
     }
 }
 
-/* With nine digits; nothing after the comma if it is not known. */
+/* Write numbers with nine digits. Nothing follows the comma of a number that is not known. */
 static void put_numbers(FILE *out, const double *numbers, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -226,7 +226,7 @@ static void csv_put_crossings(const struct csv *csv, const struct apapi_record *
     }
 }
 
-/* "kind" is the method. */
+/* Write the share; the column "kind" has the method. */
 static void csv_put_share(const struct csv *csv, const struct apapi_share *share)
 {
     struct line line = blank;
@@ -263,7 +263,7 @@ static void csv_put_regions(const struct csv *csv, const struct apapi_regions *r
         line.kind = "energy";
         line.unit = "J";
         line.rate_unit = "W";
-        line.covered_s = (double)region->time_ns / NS_PER_S; /* of the threads */
+        line.covered_s = (double)region->time_ns / NS_PER_S; /* sum of the threads' times */
         line.source = apapi_region_method_name(region->method);
         line.total = apapi_region_energy_j(region);
         line.uncertainty_j = table_region_uncertainty_j(region);

@@ -6,7 +6,7 @@
 
 #include "apapi/record.h"
 
-/* A single table: one line for each number of the program, each domain and each event. */
+/* CSV is a single table: one line for each number of the program, each domain and each event. */
 
 #define CSV_LEADS_MAX 2
 

@@ -11,7 +11,7 @@
 #include "record/record.h"
 #include "render/table.h"
 
-#define POWER_KNOWN 0.05 /* powers are of readings or windows, and their mean is beside them */
+#define POWER_KNOWN 0.05 /* uncertainty limit: powers are of readings or windows, beside a mean */
 
 static struct table_row *table_rows_add(struct table_rows *rows, const struct merge_domain *sum,
                                         bool brief)
@@ -61,8 +61,8 @@ void table_put_brief(uint64_t window_ns, FILE *out)
             units_short((double)window_ns / NS_PER_S).text);
 }
 
-/* One scale for a column, so that it can be added up by eye; a value that would lose its digits
- * there has its own prefix. @param most  of the column */
+/* A column has one scale, so that it can be added up by eye; a value that would lose its digits in
+ * this scale has its own prefix. @param most  greatest value of the column */
 static struct units_text row_cell(const struct table_row *row, size_t column, double most)
 {
     const struct units_scale common = units_scale(most);
@@ -125,8 +125,8 @@ static bool has_gap(const struct table_row *row)
 }
 
 /*
- * Domains of the same coverage as the first one together, without their names if these are all.
- * @param said  result, by row: it has a line
+ * Print one line for all domains with the coverage of row `first`, without names if all have it.
+ * @param said  result, by row: the row has a line
  */
 static void put_covered(const struct table_rows *rows, size_t first, double said_pct, bool *said,
                         FILE *out)

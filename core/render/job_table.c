@@ -18,7 +18,7 @@
 #define RUNNING_LISTED 5
 #define NAMES_COLUMNS 120
 #define CELL_COLUMNS 10
-#define PARTIAL_SHARE 0.99 /* a domain below this share is missing in the total */
+#define PARTIAL_SHARE 0.99 /* a domain known for less of the measured time is named */
 
 struct job_table {
     FILE *out;
@@ -37,7 +37,7 @@ static int note_missing(void *context, const char *name)
     return apapi_job_has_node(table->job, name) ? 0 : namelist_add(&table->missing, name);
 }
 
-/* There may be records of nodes that are not listed: those of a job's other components. */
+/* Nodes that are not listed may have records, too: those of the job's other components. */
 static void count_nodes(struct job_table *table)
 {
     const char *list = table->head->nodelist ? table->head->nodelist : "";
@@ -97,7 +97,7 @@ static void job_table_put_partial(const struct job_table *table, enum apapi_doma
     }
 }
 
-/* Rounded down: 100 % means that nothing is missing. */
+/* @return measured part of the job, rounded down: 100 % means that nothing is missing. */
 static double job_table_measured_pct(const struct job_table *table)
 {
     return coverage_pct(apapi_job_measured(
@@ -126,7 +126,7 @@ static void put_measured(const struct job_table *table)
     size_t nodes = table->nodes;
     double measured_pct = job_table_measured_pct(table);
     double elapsed_s = (double)table->total.elapsed_ns / NS_PER_S, node_s = table->total.node_s;
-    /* runs may have had fewer nodes */
+    /* some runs may have had fewer nodes than others */
     bool all = nodes > table->total.job_nodes || node_s > (double)nodes * elapsed_s * 0.999999;
 
     if (!isnan(measured_pct)) {

@@ -49,7 +49,7 @@ static bool is_complete(const struct apapi_merge *merge, const struct merge_resu
     return sum->recorded == sum->expected;
 }
 
-/* Without records there are no times. */
+/* Write the fields of the head. Without any record, `times` is false: there are no times. */
 static void put_head_fields(struct json_writer *json, const struct apapi_record *head, bool times)
 {
     static const char *const left_out[] = {"node", "start", "elapsed_s", "late_s"};
@@ -81,7 +81,7 @@ static void put_head(struct json_writer *json, const struct apapi_merge *merge,
                                                 .late_ns = merge->late_ns}};
     char *end;
 
-    if (!any && step && *step >= '0' && *step <= '9') { /* "17.0" is all that is known then */
+    if (!any && step && *step >= '0' && *step <= '9') { /* only the ID "17.0" is known then */
         unsigned long job = strtoul(step, &end, 10);
 
         if (*end == '.' && job > 0 && job < APAPI_UNKNOWN) {
@@ -130,7 +130,7 @@ static void put_reasons(struct json_writer *json, const struct apapi_merge *merg
 
 /* --- sums ------------------------------------------------------------------------------------- */
 
-/* In the object that is open. */
+/* Write a sum into the object that is open. */
 static void put_sum(struct json_writer *json, const struct merge_domain *sum, double uncertainty_j)
 {
     const struct apapi_domain_result domain = {.measured = true,
@@ -147,7 +147,7 @@ static void put_sum(struct json_writer *json, const struct merge_domain *sum, do
     }
 }
 
-/* By domain, of those that add up, and the sources. */
+/* Write the sums by domain, the total of the domains that add up, and the sources. */
 static void put_sums(struct json_writer *json, const struct apapi_merge *merge,
                      const struct merge_result *sum)
 {
@@ -162,7 +162,7 @@ static void put_sums(struct json_writer *json, const struct apapi_merge *merge,
     json_end(json);
     if (sum->total.nodes > 0) {
         json_begin_object(json, "total");
-        put_sum(json, &sum->total, NAN); /* is in the trust block */
+        put_sum(json, &sum->total, NAN); /* NaN: it is in the trust block */
         if (sum->missing) {
             json_put_flag(json, "partial", true);
             domain_list_write(json, "missing_domains", sum->missing);
@@ -198,7 +198,7 @@ static void put_events(struct json_writer *json, const struct apapi_merge *merge
     }
 }
 
-/* A sum over some of the nodes would look as if the others drew nothing. */
+/* Sums over all nodes only: a sum over some nodes would look as if the others drew nothing. */
 static void put_timelines(struct json_writer *json, const struct apapi_merge *merge)
 {
     json_begin_object(json, "timeline");
@@ -330,7 +330,7 @@ static void put_crossings(struct json_writer *json, const struct apapi_merge *me
     json_end_or_drop(json);
 }
 
-/* Nodes that are asked and do not know theirs are missing. */
+/* Write the share. Nodes whose share was asked for, but is not known, count as missing. */
 static void put_share(struct json_writer *json, const struct share_sum *sum)
 {
     if (sum->nodes == 0 || sum->lacking == 0) {

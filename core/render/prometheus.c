@@ -15,7 +15,7 @@
 
 #define ROOM (4UL * PROMETHEUS_STEPS_MAX) /* steps kept while more may come */
 
-/* Values of a step, or of each of its domains. */
+/* The values of a step, or of each domain of a step. */
 enum value {
     ENERGY,
     MEAN,
@@ -32,7 +32,7 @@ enum value {
     VALUES
 };
 
-/* In this order. Names end with the unit, if there is one. */
+/* The families, in the order of the text. Their names end with the unit, if there is one. */
 static const struct family {
     const char *name, *unit;
     bool by_domain;
@@ -68,10 +68,10 @@ enum origin { RECORD, PAGE, CHECKPOINT };
 
 struct step {
     char *labels; /* as written, without braces: they identify the step */
-    char *about;  /* labels of its account; "": none; NULL: from a page */
+    char *about;  /* labels of put_about(); "": none; NULL: the step is from a page */
     int64_t start_ns, end_ns;
     enum origin origin;
-    double values[VALUES][APAPI_DOMAINS]; /* those that are not by domain: [0]; NaN: unknown */
+    double values[VALUES][APAPI_DOMAINS]; /* [0] if a value is not by domain; NaN: unknown */
 };
 
 struct prometheus {
@@ -101,7 +101,7 @@ void prometheus_destroy(struct prometheus *prometheus)
     errno = saved_errno;
 }
 
-/* To Prometheus, an empty label is the same as none. Control characters are not allowed in one. */
+/* To Prometheus, an empty label is the same as no label. Labels may have no control characters. */
 static void put_label(FILE *out, const char *name, const char *value)
 {
     char clean[APAPI_TEXT_SIZE];
@@ -118,7 +118,7 @@ static void put_label(FILE *out, const char *name, const char *value)
     fputc('"', out);
 }
 
-/* The labels that a page knows, too. */
+/* Write the labels that a live page knows, too. */
 static void put_labels(FILE *out, const struct apapi_identity *id)
 {
     put_label(out, "cluster", id->cluster);
@@ -180,7 +180,7 @@ static void sort(struct prometheus *prometheus, int (*compare)(const void *, con
     qsort(prometheus->steps, prometheus->count, sizeof *prometheus->steps, compare);
 }
 
-/* A page has the newest figures, the checkpoint of the same step has more of the identity. */
+/* A page has the newest figures; the checkpoint of the same step knows more of the identity. */
 static void prometheus_learn(struct step *page, struct step *checkpoint)
 {
     if (page->about || page->start_ns != checkpoint->start_ns) {
@@ -216,7 +216,7 @@ static void prometheus_drop_duplicates(struct prometheus *prometheus)
     prometheus->count = kept;
 }
 
-/* Keep only what is to be written, sorted. */
+/* Keep only the steps that will be written, and sort them. */
 static void prometheus_settle(struct prometheus *prometheus)
 {
     prometheus_drop_duplicates(prometheus);
@@ -263,7 +263,7 @@ static int prometheus_add_step(struct prometheus *prometheus, struct step *step)
     return 0;
 }
 
-/* 0 is unknown, too. */
+/* @return the value; NaN if it is 0, which means unknown, too. */
 static double positive(double value)
 {
     return value > 0 ? value : NAN;

@@ -12,7 +12,7 @@
  * too. Unknown values have no line.
  */
 
-/* In one text; running steps and the newest ones are preferred. */
+/* The most steps of a text; running steps and the newest ones are preferred. */
 #define PROMETHEUS_STEPS_MAX 1000
 
 /** The steps of a text (opaque). One thread at a time. */
@@ -26,8 +26,8 @@ void prometheus_destroy(struct prometheus *prometheus);
 
 /**
  * Add a step. The record is copied as far as needed. Of records with the same labels, the one that
- * began last counts; of those with the same start, first that of the finished step, then its live
- * page, then the longest.
+ * began last counts. If they began at the same time, the record of a finished step is preferred to
+ * a live page, a live page to a checkpoint, and a longer record to a shorter one.
  * @param running  the record is a checkpoint of a running step
  * @return 0; -1 with errno ENOMEM.
  */
@@ -44,7 +44,7 @@ struct prometheus_live {
 };
 
 /**
- * Add it. A checkpoint of the same step only adds what the page does not know.
+ * Add a live page. A checkpoint of the same step only adds what the page does not know.
  * @return 0; -1 with errno ENOMEM.
  */
 int prometheus_add_live(struct prometheus *prometheus, const struct prometheus_live *live);

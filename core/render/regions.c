@@ -14,10 +14,10 @@
 
 #define LABEL_WIDTH 30
 #define LABEL_TAIL 18
-#define LABEL_LEAST 7 /* "package" above it */
+#define LABEL_LEAST 7 /* as wide as "package" in the table above this one */
 #define CELL_WIDTH 12
-#define SMALL_J 1e-6  /* below it how many of a thing there are in 1 J is shown */
-#define WHOLE_MAX 1e7 /* whole numbers below are not rounded */
+#define SMALL_J 1e-6  /* if one unit takes less, the number of units per J is shown */
+#define WHOLE_MAX 1e7 /* smaller whole numbers are not rounded */
 
 const char *table_region_label(const struct apapi_region_result *region)
 {

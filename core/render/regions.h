@@ -7,23 +7,23 @@
 
 #define TABLE_REGIONS 5 /* regions in a table */
 
-/** "solve/iterate", "(idle)", "(unmarked)", "(rest)": what a row of a region is called. */
+/** @return the label of a region's row: "solve/iterate", "(idle)", "(unmarked)", "(rest)". */
 const char *table_region_label(const struct apapi_region_result *region);
 
-/** @return that of the domains that add up [J]; NaN: none of them is known. */
+/** @return uncertainty of a region's energy in the domains that add up [J]; NaN: not known. */
 double table_region_uncertainty_j(const struct apapi_region_result *region);
 
-/** "iterations 50, 2.000 J each". @param energy_j  of all; NaN: not known */
+/** @return "iterations 50, 2.000 J each". @param energy_j  of the whole step; NaN: not known */
 struct fom_text {
     char text[384];
 } table_fom_text(const struct apapi_fom *fom, double energy_j);
 
 /**
- * Print those with the highest energy, what else there is in a line, and the figures of merit.
- * Nothing if there are none.
+ * Print the regions with the highest energy, a line with the number of others, and the figures of
+ * merit. Prints nothing if there are none.
  * @param regions   as region_sums_result() sorts them
  * @param energy_j  of the whole step [J]; NaN: not known
- * @param step      for a hint, "17.0"; NULL: none
+ * @param step      step's ID for a hint, "17.0"; NULL: no hint
  * @return 0; -1: out of memory
  */
 int table_put_regions(const struct apapi_regions *regions, double energy_j, const char *step,

@@ -22,11 +22,11 @@ struct writing {
     FILE *out;
     bool csv; /* else JSON */
     const char *step;
-    bool begun; /* JSON: it has an element */
+    bool begun; /* JSON: the array has an element */
     int error;
 };
 
-/* An element: a record as this version writes it, or a node without one. */
+/* Write an element: a record as this version writes it, or a node without a record. */
 static void put_json(struct writing *writing, const struct apapi_record *record, const char *node,
                      const char *reason)
 {

@@ -9,8 +9,8 @@
 #include "config/config.h"
 
 /*
- * The report of a step: its table, or for programs a JSON array of the nodes' records, their
- * numbers as CSV, or the merged record, which has all of the step and little of each node.
+ * The report of a step: its table, or for programs a JSON array of the nodes' records, the numbers
+ * of these records as CSV, or the merged record, with all of the step and little of each node.
  */
 
 /** Keep the line of a record, in order of arrival. */
@@ -25,8 +25,8 @@ bool step_report_needs_lines(enum config_format format);
 
 /**
  * Write the report. Nodes without a record come last, with the reason.
- * @param head   of the table; the other formats have its `step`
- * @param merge  of all records, with their lines; knows the nodes without one
+ * @param head   of the table; the other formats use only its `step`
+ * @param merge  sum of all records, with their lines; knows the nodes without a record
  * @return 0; -1 with errno ENOMEM.
  */
 int step_report_write(const struct apapi_merge *merge, enum config_format format,

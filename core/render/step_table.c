@@ -24,7 +24,7 @@ struct step_table {
     FILE *out;
     const struct apapi_table_head *head;
     const struct apapi_merge *merge;
-    bool brief;  /* too short for a power */
+    bool brief;  /* the time is too short for a power */
     bool failed; /* out of memory */
     struct merge_result sum;
 };
@@ -83,7 +83,7 @@ static void collect_rows(struct table_rows *rows, const struct step_table *table
     table_rows_collect(rows, sum->domains, &sum->total, label, table->brief);
 }
 
-/* Domains that no node knows, although there are meters for them. */
+/* Name domains that are not known on any node, although there are meters for them. */
 static void put_unknown(const struct step_table *table)
 {
     for (int domain = APAPI_DOMAIN_NONE + 1; domain < APAPI_DOMAINS; domain++) {
@@ -122,7 +122,7 @@ static void put_meaning(const struct table_rows *rows, const struct step_table *
     }
     fprintf(table->out, "  mean: energy by time; min, max: all nodes together, over %s\n",
             units_short((double)bin_ns / 1e9).text);
-    for (size_t i = 0; i < rows->count; i++) { /* sums of the nodes' own extremes */
+    for (size_t i = 0; i < rows->count; i++) { /* domains with sums of the nodes' extremes */
         const struct table_row *row = &rows->rows[i];
 
         if (!row->is_total && row->sum.nodes > 1 && row->sum.bin_ns == 0) {
@@ -166,11 +166,11 @@ static void put_node(struct text_line *line, const char *word, const struct merg
               units_energy(node->total_j, node->uncertainty_j, false).text);
 }
 
-/* Those of the least and the greatest energy, and the distribution. */
+/* Print the nodes with the least and the greatest energy, and the distribution. */
 static void put_spread(struct text_line *line, const struct step_table *table)
 {
     const struct merge_node *lowest = NULL, *highest = NULL;
-    double mean_j = 0, squares = 0; /* of distances from the mean */
+    double mean_j = 0, squares = 0; /* sum of the squared distances from the mean */
     size_t count = 0;
 
     for (size_t i = 0; i < table->sum.recorded; i++) {
@@ -189,7 +189,7 @@ static void put_spread(struct text_line *line, const struct step_table *table)
     }
     put_node(line, "lowest ", lowest);
     put_node(line, "highest ", highest);
-    if (count > 1 && mean_j > 0) { /* the deviation in percent of it */
+    if (count > 1 && mean_j > 0) { /* the deviation is in percent of the mean */
         text_item(line, 3, "mean %s, sd %.2g %%", units_quantity(mean_j, "J").text,
                   sqrt(squares / ((double)count - 1)) / mean_j * 100);
     }
@@ -220,7 +220,7 @@ static struct units_text span_text(double least, double most, int decimals)
                         : units_part(true, "%.*f", decimals, most);
 }
 
-/* "": not known */
+/* @return coverage and samples; "": not known */
 static struct units_text coverage_text(const struct step_table *table)
 {
     const struct merge_span *covered = &table->merge->covered;
@@ -275,7 +275,7 @@ static void table_put_domains(struct step_table *table)
 #define NAME_TAIL 20
 #define CELL_WIDTH 12
 
-/* A value is in the column of its name, a total at the right of all three. */
+/* The mean, min and max of an event are in their columns; a total is in the last column. */
 static const struct table_column event_columns[] = {
     {.title = "event", .width = NAME_WIDTH},
     {.title = "mean", .form = TABLE_RIGHT, .width = CELL_WIDTH, .kept = true},
@@ -319,7 +319,7 @@ static void table_put_events(struct step_table *table)
 
         if (!table->head->verbose && event->domain != APAPI_DOMAIN_NONE &&
             (event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER)) {
-            continue; /* the line of its domain has said it */
+            continue; /* the line of its domain shows it already */
         }
         if (lines++ < LINES_MAX) {
             table_put_event(&events, &table->merge->events[i]);
@@ -502,7 +502,7 @@ static void table_put_step(struct text_line *line, const struct step_table *tabl
 
     snprintf(step, sizeof step, "%s", table->head->step);
     if (is_part(table->merge, &id)) {
-        if (id.het_offset == APAPI_UNKNOWN) { /* of several components: as the first one's */
+        if (id.het_offset == APAPI_UNKNOWN) { /* several components: name it as the first one's */
             id.het_offset = 0;
         }
         step_id_text(&id, step, sizeof step);
@@ -516,7 +516,7 @@ static size_t item_gap(const struct text_line *line)
     return line->column > strlen("apapi:") ? 2 : 1;
 }
 
-/* Of a step the time by which its energy is divided. */
+/* @return the time to show; for a step, the time by which its energy is divided. */
 static double table_elapsed_s(const struct step_table *table)
 {
     double busy_s = table->sum.busy_s;

@@ -18,7 +18,7 @@
 #define LAST_MIN 12     /* the last column is omitted if it would be narrower */
 #define FIELD_SIZE 4200 /* of a text; longer ones are cut */
 
-/* The cells of a text that are not printed yet, for each row one of each column. */
+/* The cells of a text that are not printed yet, row by row; each row has a cell per column. */
 struct table_text {
     struct namelist cells;
     size_t *widths; /* of columns; NULL: nothing is printed yet */
@@ -35,7 +35,7 @@ static const char *cell_at(const struct table *table, size_t row, size_t column)
     return table->text->cells.names[row * table->count + column];
 }
 
-/* @param narrow  in a narrow terminal. @return 0: all cells are empty */
+/* @param narrow  the terminal is narrow. @return the width; 0: all cells are empty */
 static size_t column_width(const struct table *table, size_t index, bool narrow)
 {
     const struct table_column *column = &table->columns[index];
@@ -64,7 +64,7 @@ static size_t least_of(const struct table *table, const size_t *widths, size_t c
     return least < widths[column] ? least : widths[column];
 }
 
-/* Width of a line without trailing blanks. */
+/* @return width of a line without trailing blanks. */
 static size_t used_width(const struct table *table, const size_t *widths, bool cut)
 {
     size_t used = table->indent;
@@ -279,7 +279,7 @@ struct table table_begin(const struct table_column *columns, size_t count, enum 
     return table;
 }
 
-/* For people. An unknown number is "-". */
+/* @return a number as text for people; "-" for an unknown one. */
 static struct units_text table_cell_text(const struct table_column *column,
                                          const struct table_cell *cell)
 {
@@ -378,7 +378,7 @@ void table_write_cells(struct json_writer *json, const struct table_column *colu
 #define POSSIBLE_SHARE 0.05
 #define SHORT_READINGS 30
 
-/* @return whether there is an integral of a power in what is the step's energy. */
+/* @return whether some of the step's energy is the integral of a power meter's readings. */
 static bool is_of_gauges(const struct apapi_merge *merge, bool node_alone)
 {
     for (size_t i = 0; i < merge->event_rows.keys.count; i++) {
