@@ -19,7 +19,7 @@ struct db {
 struct db_statement {
     const struct db_driver *driver;
     void *handle; /* the driver's statement, or the connection to a server */
-    char *sql;    /* for a server */
+    char *sql;    /* text for a server; NULL: the driver has prepared the statement */
 };
 
 /* --- URLs ----------------------------------------------------------------------------------- */
@@ -109,7 +109,7 @@ static int parse_mysql(char *rest, struct db_address *address, struct apapi_erro
                                                                                             : 0;
 }
 
-/* libpq parses the rest. */
+/* Check a URL. libpq parses the rest of it. */
 static int parse_postgres(char *rest, struct db_address *address, struct apapi_error *err)
 {
     const char *database = strchr(rest, '/'), *query = strchr(rest, '?');
@@ -137,7 +137,7 @@ static int parse_sqlite(char *rest, struct db_address *address, struct apapi_err
 static const struct {
     const char *scheme;
     int (*parse)(char *rest, struct db_address *address, struct apapi_error *err);
-    const struct db_driver *driver; /* NULL: it was built without */
+    const struct db_driver *driver; /* NULL: apapi was built without this database */
 } schemes[] = {
     {"sqlite:", parse_sqlite, &db_sqlite},
 #ifdef APAPI_MARIADB_LIBRARY
@@ -152,7 +152,7 @@ static const struct {
 #endif
 };
 
-/* `url` is changed; `address` points into both. */
+/* Parse `url`, a copy of `whole`, which is changed; `address` points into both. */
 static const struct db_driver *parse_url(const char *whole, char *url, struct db_address *address,
                                          struct apapi_error *err)
 {

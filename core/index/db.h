@@ -42,24 +42,24 @@ int db_lock(struct db *db, struct apapi_error *err);
 int db_begin(struct db *db, struct apapi_error *err);
 
 /**
- * Names that may be words of SQL are in double quotes.
- * @param sql  a "?" for each parameter, and none besides
+ * Prepare a statement. Names in it that may be words of SQL must be in double quotes.
+ * @param sql  has a "?" for each parameter, and no other "?"
  * @return free it with db_finalize() before the database is closed; NULL on error.
  */
 struct db_statement *db_prepare(struct db *db, const char *sql, struct apapi_error *err);
 
 /**
- * The same for the text of a memory stream, which is closed.
+ * Prepare the text of a memory stream, which is closed, as db_prepare().
  * @param sql   NULL: out of memory
  * @param text  of the stream; is freed
  */
 struct db_statement *db_prepare_stream(struct db *db, FILE *sql, char **text,
                                        struct apapi_error *err);
 
-/** Run the text of a memory stream in the same way. */
+/** Run the text of a memory stream as db_exec(); stream and text as in db_prepare_stream(). */
 int db_exec_stream(struct db *db, FILE *sql, char **text, struct apapi_error *err);
 
-/** NULL is allowed. */
+/** Free a statement. NULL is allowed. */
 void db_finalize(struct db_statement *statement);
 
 /**
@@ -80,10 +80,10 @@ void db_end(struct db_statement *statement);
 int64_t db_run(struct db_statement *statement, const struct db_value *values, size_t count,
                struct apapi_error *err);
 
-/** A value of the row, counted from 0. A text is valid until the next step. */
+/** @return value `number` of the row, from 0. A text is valid until the next step. */
 struct db_value db_column(struct db_statement *statement, size_t number);
 
-/** @return that of this database. */
+/** @return the dialect of this database. */
 const struct db_dialect *db_dialect(const struct db *db);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "apapi/error.h"
 
-/* A kind of database: values, its words of SQL, and how it is spoken to. */
+/* A kind of database: its values, its dialect of SQL, and the functions that call its library. */
 
 enum db_type { DB_NULL, DB_INTEGER, DB_REAL, DB_TEXT, DB_BYTES };
 
@@ -45,7 +45,7 @@ static inline struct db_value db_bytes(const void *bytes, size_t size)
     return (struct db_value){.type = DB_BYTES, .text = bytes, .size = size};
 }
 
-/** How a value of a JSON document is written in SQL. */
+/** Types of a value in a JSON document. */
 enum db_json {
     DB_JSON_REAL,
     DB_JSON_TEXT,
@@ -55,18 +55,18 @@ enum db_json {
     DB_JSON_FORMS
 };
 
-/** Documents in a database: what follows FROM, columns that say which one a row is, and the
- * document. */
+/** JSON documents in a database, in SQL: the text after FROM, the columns that identify a document,
+ * and the document. */
 struct db_each {
     const char *from, *keys, *document;
 };
 
-/** Differences in SQL. */
+/** The differences between databases in SQL. */
 struct db_dialect {
     const char *id_type, *line_type;
-    const char *text_end;  /* of the type of a text: it is compared by its bytes */
+    const char *text_end;  /* follows the type of a text: texts are compared by their bytes */
     const char *table_end; /* the end of CREATE TABLE ... */
-    const char *skip;    /* the end of an INSERT that skips rows that exist, with a column `job` */
+    const char *skip;    /* the end of an INSERT that skips rows that exist; needs a column `job` */
     size_t rows;         /* that one INSERT should have: 1 to DB_ROWS_MAX */
     const char *view[2]; /* before and after the name in CREATE VIEW ... AS */
     const char *json[DB_JSON_FORMS][3]; /* before, between and after a document and a path */
@@ -79,7 +79,7 @@ struct db_dialect {
 
 /** The parts of a URL. Unset: NULL, 0. */
 struct db_address {
-    const char *whole; /* of a URL that the client library parses */
+    const char *whole; /* the URL, for a client library that parses it */
     const char *user, *host, *database, *socket, *option_file;
     unsigned port;
 };
@@ -88,7 +88,7 @@ struct db_address {
 struct db_sent {
     const char *sql;
     size_t size;
-    const struct db_value *texts[DB_VALUES_MAX]; /* of $1, $2 ...: texts and bytes */
+    const struct db_value *texts[DB_VALUES_MAX]; /* values of $1, $2 ...: texts and bytes */
     size_t count;
 };
 
@@ -102,17 +102,17 @@ struct db_driver {
     /* writing: create the database if needed */
     void *(*open)(const struct db_address *address, bool writing, struct apapi_error *err);
     void (*close)(void *connection);
-    /* Of a library: */
+    /* Functions of a database that is a library: */
     int (*exec)(void *connection, const char *sql, struct apapi_error *err);
     void *(*prepare)(void *connection, const char *sql, struct apapi_error *err);
     void (*finalize)(void *statement);
-    /* 0: the parameter is set to the value, which stays until the next step(); -1 with ENOMEM */
+    /* Sets a parameter to a value, which must stay until the next step(). 0; -1 with ENOMEM */
     int (*bind)(void *statement, size_t number, const struct db_value *value);
-    /* Of a server. Numbers are written into the statement, and texts as this function escapes
-     * them; it returns their size. NULL: texts are passed beside the statement, as $1. */
+    /* Functions of a database that is a server. Numbers are written into the statement. escape()
+     * returns the size of an escaped text; NULL: texts are passed beside the statement, as $1. */
     size_t (*escape)(void *connection, char *to, const struct db_value *value);
     int (*send)(void *connection, const struct db_sent *sent, struct apapi_error *err);
-    /* Of a statement, or of that which runs on the connection to a server: */
+    /* `handle`: a statement, or the connection to a server, for the statement that runs on it. */
     int (*step)(void *handle, struct apapi_error *err); /* 1: there is a row; 0 */
     void (*reset)(void *handle);                        /* drop the other rows */
     int64_t (*changes)(void *handle);

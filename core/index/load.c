@@ -17,9 +17,9 @@
 #include "sum/sum.h"
 
 #define TRANSACTION 50000    /* records per transaction */
-#define JOBS_AT_ONCE 10000   /* in a transaction */
-#define HEAD_SIZE 4096       /* of a file's first line, at most [bytes] */
-#define WAITING_TEXT 0x40000 /* of lines that are written at once, or somewhat more [bytes] */
+#define JOBS_AT_ONCE 10000   /* jobs per transaction */
+#define HEAD_SIZE 4096       /* most that is read of a file's first line [bytes] */
+#define WAITING_TEXT 0x40000 /* lines are written at once when they have this size [bytes] */
 
 /* --- statements ----------------------------------------------------------------------------- */
 
@@ -77,7 +77,7 @@ static const char *const load_queries[LOAD_STATEMENTS] = {
 static const struct db_table *const load_tables[LOAD_STATEMENTS] = {
     [ADD_TWIN] = &db_twins, [ADD_JOB] = &db_jobs, [ADD_HOUR] = &db_hours};
 
-/* The records of one user with a job's number: another user may have had it, too. */
+/* The records of one user with a job's ID: another user may have had a job with this ID, too. */
 struct load_user {
     struct db_job job;
     uint32_t first, count; /* in the store */
@@ -97,13 +97,13 @@ struct db_load {
     bool whole;
     const char *named;       /* the folder that is read */
     char folder[PATH_MAX];   /* its name in the database; "": its files are not noted */
-    char file[DB_FILE_SIZE]; /* that of the file which is read */
+    char file[DB_FILE_SIZE]; /* name in the database of the file that is read */
     bool begun;
     struct db_statement *statements[LOAD_STATEMENTS];
-    struct db_statement *records[DB_ROWS_MAX + 1]; /* that add so many, prepared when needed */
+    struct db_statement *records[DB_ROWS_MAX + 1]; /* [N] adds N records; prepared when needed */
     struct db_value values[DB_VALUES_MAX];
     struct db_load_counts counts;
-    int64_t found; /* by load_find() */
+    int64_t found; /* result of load_find() */
     int64_t last_id;
     int64_t committed_id; /* the last one before this transaction */
     size_t in_transaction;
@@ -111,10 +111,10 @@ struct db_load {
     struct sum_store sums; /* of the job that is added up */
     struct load_user *users;
     size_t user_count, user_room;
-    int64_t job_count; /* added up */
+    int64_t job_count; /* number of jobs that were added up */
 };
 
-/* @return a statement that adds so many rows; NULL on error. */
+/* @return a statement that adds `rows` rows; NULL on error. */
 static struct db_statement *prepare_insert(struct db *db, const struct db_table *table, size_t rows,
                                            struct apapi_error *err)
 {
@@ -183,7 +183,7 @@ const struct db_load_counts *db_load_counts(const struct db_load *load)
     return &load->counts;
 }
 
-/* Set `found` to the number of a statement that has at most one row. @return 1: it has; 0; -1 */
+/* Set `found` to the number that a statement finds. @return 1; 0: it finds no row; -1 */
 static int load_find(struct db_load *load, enum load_statement number,
                      const struct db_value *values, size_t count, struct apapi_error *err)
 {
@@ -205,7 +205,7 @@ static int load_run(struct db_load *load, enum load_statement number, const stru
 
 /* --- transactions --------------------------------------------------------------------------- */
 
-/* IDs are counted up from the greatest one: no other import is in a transaction. */
+/* IDs are counted up from the greatest one, as no other import is in a transaction. */
 static int load_begin(struct db_load *load, struct apapi_error *err)
 {
     if (load->begun) {
@@ -231,7 +231,7 @@ static int commit_if_due(struct db_load *load, struct apapi_error *err)
 
 /* --- records -------------------------------------------------------------------------------- */
 
-/* @return how many of the rows are new; those that exist are skipped; -1 */
+/* @return how many of the rows are new; rows that exist are skipped; -1 */
 static int64_t insert_records(struct db_load *load, struct db_record *records, size_t count,
                               struct apapi_error *err)
 {
@@ -247,8 +247,8 @@ static int64_t insert_records(struct db_load *load, struct db_record *records, s
     return load->records[count] ? db_run(load->records[count], load->values, width, err) : -1;
 }
 
-/* A record with the same identity exists. The one that does not count is kept as well: it may be
- * selected where the other one is not. */
+/* Add a record whose identity exists already. The one of the two that does not count is kept as a
+ * twin: a filter may select it where it does not select the other one. */
 static int load_replace(struct db_load *load, struct db_record *record, struct apapi_error *err)
 {
     const struct db_value key[] = {
@@ -302,7 +302,7 @@ static int load_records(struct db_load *load, struct db_record *records, size_t 
     for (size_t i = 0; i < count && added >= 0; i++) {
         const struct db_value id = db_integer(records[i].id);
         int is_new = added == (int64_t)count ? 1
-                     : added == 0            ? 0 /* else a twin may have been there */
+                     : added == 0            ? 0 /* if only some are new, look at each */
                                              : load_find(load, IS_THERE, &id, 1, err);
 
         load->counts.added += is_new > 0;
@@ -378,7 +378,7 @@ int db_load_record(const struct apapi_record *record, const char *line, size_t s
     return write_waiting(load, err) || commit_if_due(load, err) ? -1 : 0;
 }
 
-/* Of lines of a node that begin at the same moment, the one that ends last counts. */
+/* Of several lines of a node that begin at the same moment, the one that ends last counts. */
 static int load_replace_hour(struct db_load *load, const struct db_hour *row,
                              struct apapi_error *err)
 {
@@ -428,7 +428,7 @@ static void name_folder(struct db_load *load, const char *folder)
     }
 }
 
-/* Another cluster may have a node of this name: its file begins with another line. */
+/* Name the file also by its first line: another cluster may have a node of the same name. */
 static void name_file(struct db_load *load, const struct apapi_scan_file *file)
 {
     char first[HEAD_SIZE];
@@ -496,7 +496,7 @@ static int load_commit(struct db_load *load, struct apapi_error *err)
     return db_exec(load->db, "COMMIT", err);
 }
 
-/* Records come by user. Slurm's values precede those of the step's environment. */
+/* Records come sorted by user. Slurm's values are preferred to those of the step's environment. */
 static int add_record(struct db_load *load, const struct apapi_record *record)
 {
     uint32_t uid = record->id.uid == APAPI_UNKNOWN ? 0 : record->id.uid;
@@ -522,7 +522,7 @@ static int add_line(struct db_load *load, const struct db_value *line)
     int result;
 
     if (!line->text || apapi_record_decode(line->text, line->size, &record, NULL)) {
-        return line->text && errno == ENOMEM ? -1 : 0; /* no import has written it */
+        return line->text && errno == ENOMEM ? -1 : 0; /* 0: no import has written this line */
     }
     result = add_record(load, &record);
     apapi_record_clear(&record);
@@ -575,7 +575,7 @@ static int renew_job(struct db_load *load, const struct db_value key[2], struct 
     return got || load_run(load, RENEWED, key, 2, err) ? -1 : 0;
 }
 
-/* @return 1: there was one; 0; -1 */
+/* Renew the total of the next job that needs it. @return 1; 0: there is no such job; -1 */
 static int renew_next(struct db_load *load, struct apapi_error *err)
 {
     struct db_statement *next = load->statements[STALE_JOB];

@@ -6,7 +6,7 @@
 #include "base/shared_library.h"
 #include "index/driver.h"
 
-#define TIMEOUT_S 10 /* to connect */
+#define TIMEOUT_S 10 /* for connecting */
 /* A text that does not fit must be an error. */
 #define SETTINGS "SET SESSION sql_mode = 'STRICT_ALL_TABLES,ANSI_QUOTES'"
 #define TABLE_END " ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin"
@@ -79,7 +79,7 @@ static void *db_mariadb_open(const struct db_address *address, bool writing,
     struct apapi_error why;
     struct mariadb *mariadb;
 
-    (void)writing; /* the settings say so */
+    (void)writing; /* settings[writing] allow or forbid writing */
     if (!my.mysql_init && shared_library_load(APAPI_MARIADB_LIBRARY, mariadb_symbols, &my, &why)) {
         apapi_fail(err, ENOTSUP, "no client library of MariaDB: %.200s", why.text);
         return NULL;
@@ -91,8 +91,8 @@ static void *db_mariadb_open(const struct db_address *address, bool writing,
         return NULL;
     }
     set_options(mariadb->mysql, address->option_file);
-    /* An option file may have chosen other characters than utf8mb4, which also say how to escape.
-     */
+    /* An option file may have chosen another character set than utf8mb4. The character set also
+     * decides how texts are escaped. */
     if (!my.mysql_real_connect(mariadb->mysql, address->host, address->user, NULL,
                                address->database, address->port, address->socket, 0) ||
         my.mysql_set_character_set(mariadb->mysql, "utf8mb4")) {
@@ -148,7 +148,7 @@ static int64_t db_mariadb_changes(void *connection)
     return (int64_t)my.mysql_affected_rows(((const struct mariadb *)connection)->mysql);
 }
 
-/* All values are texts. */
+/* All values come as texts. */
 static struct db_value db_mariadb_column(void *connection, size_t number)
 {
     const struct mariadb *mariadb = connection;
@@ -169,7 +169,7 @@ static struct db_value db_mariadb_column(void *connection, size_t number)
     ", JSON_TABLE(" document ", '" path "[*]' COLUMNS (number FOR ORDINALITY, value JSON PATH "    \
     "'$')) " name
 #define MARIADB_COMPONENTS "records r" MARIADB_EACH(MARIADB_LINE, "$.components", "c")
-/* names of members cannot be listed */
+/* MariaDB cannot list the names of a JSON object's members */
 #define MARIADB_DOMAINS                                                                            \
     "records r JOIN (SELECT 'package' AS domain UNION SELECT 'core' UNION SELECT 'uncore' UNION "  \
     "SELECT 'dram' UNION SELECT 'psys' UNION SELECT 'gpu' UNION SELECT 'node') d ON "              \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The index that apapi keeps by itself. An entry counts only if it fits its file as that is now;
- * else the file is read.
+ * The index that apapi keeps by itself. An entry counts only if it fits the present state of its
+ * file; else the file is read.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,11 +23,11 @@
 #include "sum/sum.h"
 
 #define OWN_VERSION 6
-#define OWN_PAGES "131072"     /* at most: 4 GiB */
+#define OWN_PAGES "131072"     /* most pages of the database: 4 GiB */
 #define PART_SIZE 65536        /* of packed lines; the last part of a file is smaller [bytes] */
-#define COMMIT_SIZE (64 << 20) /* of the files between two commits [bytes] */
+#define COMMIT_SIZE (64 << 20) /* size of the files that are read between two commits [bytes] */
 #define ODD_MAX 1000           /* lines that are no records; a file with more is not served */
-#define LAST_SIZE 4096         /* at the end of what was read, to know a file by [bytes] */
+#define LAST_SIZE 4096         /* end of what was read, by which a file is recognized [bytes] */
 
 enum { OWN_LAST, OWN_DROP, OWN_DROP_OLD, OWN_PUT, OWN_PARTS, OWN_STATEMENTS };
 
@@ -36,7 +36,7 @@ enum { OWN_LAST, OWN_DROP, OWN_DROP_OLD, OWN_PUT, OWN_PARTS, OWN_STATEMENTS };
 static const char *const own_queries[OWN_STATEMENTS] = {
     [OWN_LAST] = "SELECT state" OF_FILE " ORDER BY part DESC LIMIT 1",
     [OWN_DROP] = "DELETE" OF_FILE,
-    /* of the oldest days, a quarter of all */
+    /* the oldest days, which have a quarter of all parts */
     [OWN_DROP_OLD] =
         "DELETE FROM parts WHERE (SELECT page_count FROM pragma_page_count) -"
         " (SELECT freelist_count FROM pragma_freelist_count) > " OWN_PAGES " / 10 * 9 AND"
@@ -49,35 +49,35 @@ static const char own_schema[] =
     "CREATE TABLE IF NOT EXISTS parts (folder TEXT, \"day\" TEXT, file TEXT, part INTEGER,"
     " state BLOB, sum INTEGER, lines BLOB, UNIQUE (folder, \"day\", file, part));"
     "CREATE INDEX IF NOT EXISTS parts_day ON parts (\"day\");"
-    "PRAGMA user_version = 6; PRAGMA application_id = 0x41504149; COMMIT"; /* of OWN_VERSION */
+    "PRAGMA user_version = 6; PRAGMA application_id = 0x41504149; COMMIT"; /* OWN_VERSION */
 
-/* A file as it was when a part of it was read. Its last part has the present state. */
+/* The state of a file when a part of it was read. The last part has the latest state. */
 struct own_file {
-    int64_t part; /* the number of it; -1: none */
+    int64_t part; /* number of the part; -1: none */
     int64_t inode, size, changed_ns;
     int64_t bytes;  /* whole lines so far, of the decompressed data */
-    int64_t last;   /* digest of the end of these */
-    int64_t served; /* 0: more parts were to follow, or too many lines are no records */
+    int64_t last;   /* digest of the end of these bytes */
+    int64_t served; /* 1: the file may be served; 0: parts are lacking, or it is unfit */
 };
 
-/* A line of a file, before its record. */
+/* A line of a file; its record follows. */
 struct own_line {
     uint64_t offset;       /* [bytes] */
     uint64_t digest;       /* record_digest() */
-    uint32_t size, curves; /* without the newline; what a sum would keep of its curves [bytes] */
-    uint64_t odd; /* 1: it is not one record and no more, and nothing else is known of it */
+    uint32_t size, curves; /* without the newline; size of its curves in a sum [bytes] */
+    uint64_t odd; /* 1: the line is not exactly one record, and nothing else is known of it */
 };
 
 /*
- * Lines, one behind the other, with their records as a sum takes them, but for their curves: some
- * 370 bytes each. Only this machine reads them.
+ * Lines, one after the other, each with its record as a sum takes it, but without curves: some 370
+ * bytes each. Only this machine reads them, so numbers are in its form.
  */
 struct packed {
     char *bytes;
     size_t size, room;
-    size_t at;   /* the next one to read */
-    bool writes; /* they are written, else read */
-    bool failed; /* out of memory, or damaged */
+    size_t at;   /* offset of the next value to read */
+    bool writes; /* values are written; false: they are read */
+    bool failed; /* out of memory, or the lines are damaged */
 };
 
 struct own_index {
@@ -88,21 +88,21 @@ struct own_index {
     const struct apapi_scan_file *named; /* the present file ... */
     struct own_file file;                /* ... and its state */
     struct own_question *question;
-    struct apapi_error why; /* it cannot be written; "": it can */
-    bool begun, unfit;      /* a transaction; the file cannot be served */
+    struct apapi_error why; /* why the index cannot be written; "": it can */
+    bool begun, unfit;      /* a transaction has begun; the file cannot be served */
     size_t records, odd;    /* of the file */
     uint64_t uncommitted;   /* read since the last commit [bytes] */
     struct packed packed;
-    struct own_line line;                    /* the present one of these ... */
+    struct own_line line;                    /* the present line in `packed` ... */
     struct apapi_record record;              /* ... its record, ... */
-    struct apapi_component_result component; /* ... which has one component ... */
-    struct apapi_event_result gpus[64];      /* ... with the GPUs, as bits in `gpus_named` */
+    struct apapi_component_result component; /* ... the only component of the record, ... */
+    struct apapi_event_result gpus[64];      /* ... its events: the GPUs in `gpus_named` */
     size_t gpu_count;
     uint64_t gpus_named;
     struct filter filter;
     bool brief;              /* records are taken without curves */
     uint64_t curves;         /* of the wanted records so far [bytes] */
-    struct apapi_scan *scan; /* for lines that are needed */
+    struct apapi_scan *scan; /* gets the lines that are needed */
     char *text;
     size_t text_room;
 };
@@ -145,7 +145,7 @@ static void pass_text(struct packed *packed, void *text, size_t room)
     pass(packed, text, packed->failed ? 1 : size);
 }
 
-/* Members of a structure. Those of the forms that are not named have eight bytes. */
+/* Pass members of a structure. Members of forms that are not named here have eight bytes. */
 static void pass_fields(struct packed *packed, const struct field *fields, void *base)
 {
     for (const struct field *field = fields; field->key; field++) {
@@ -168,8 +168,8 @@ static void pass_fields(struct packed *packed, const struct field *fields, void 
     }
 }
 
-/* Of all components the sum needs the shortest time that has a power, that of one whose interval is
- * twice as long, and which GPUs have meters. */
+/* Pass what a sum needs of all components: the GPUs with meters, and the shortest time with a known
+ * power. When reading, one component stands for all: half of its interval is this time. */
 static void pass_components(struct own_index *index, struct apapi_measurement *m)
 {
     const bool writes = index->packed.writes;
@@ -238,8 +238,7 @@ static void write_line(struct own_index *index, struct own_line line, struct apa
     }
 }
 
-/* Read the next line, and what sum_add() takes of its record, but for curves, shares and regions.
- */
+/* Read the next line, and what sum_add() takes of its record, except curves, shares and regions. */
 static bool read_line(struct own_index *index)
 {
     if (index->packed.at == index->packed.size) {
@@ -254,7 +253,7 @@ static bool read_line(struct own_index *index)
 
 /* --- the file ------------------------------------------------------------------------------- */
 
-/* A damaged one may be made again, but no file of another kind may be lost. */
+/* @return whether a file is an index or new: only an index may be removed and made again. */
 static bool is_index(int fd)
 {
     enum { HEADER_SIZE = 100, ID_AT = 68 }; /* of SQLite, which writes numbers big-endian */
@@ -266,7 +265,7 @@ static bool is_index(int fd)
             memcmp(header, nothing, sizeof header) == 0);
 }
 
-/* Make the file and its folders, and check whose it is. */
+/* Make the file and its folders, and check that it is the caller's. */
 static int own_touch(const char *path, struct apapi_error *err)
 {
     char folder[PATH_MAX];
@@ -276,7 +275,7 @@ static int own_touch(const char *path, struct apapi_error *err)
 
     for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
-        mkdir(folder, 0711); /* if it cannot be made, the file cannot */
+        mkdir(folder, 0711); /* if a folder cannot be made, the file cannot either */
     }
     fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0600);
     if (fd < 0 || fstat(fd, &status)) {
@@ -293,7 +292,7 @@ static int own_touch(const char *path, struct apapi_error *err)
     return problem ? apapi_fail(err, EPERM, "%.160s: %s", path, problem) : 0;
 }
 
-/* @return 1; 0: it is of another version; -1 */
+/* @return 1; 0: the index is of another version; -1 */
 static int own_set_up(struct own_index *index, struct apapi_error *err)
 {
     struct db_statement *version = db_prepare(index->db, "PRAGMA user_version", err);
@@ -322,12 +321,12 @@ static int own_connect(struct own_index *index, struct apapi_error *err)
     result = own_set_up(index, err);
     for (int i = 0; i < OWN_STATEMENTS && result > 0; i++) {
         index->statements[i] = db_prepare(index->db, own_queries[i], err);
-        result = index->statements[i] != NULL; /* it has other tables */
+        result = index->statements[i] != NULL; /* 0: the index has other tables */
     }
     return result > 0 && db_exec(index->db, settings, err) ? -1 : result;
 }
 
-/* @param removes  the file, too */
+/* @param removes  remove the file, too */
 static void own_disconnect(struct own_index *index, bool removes)
 {
     char journal[PATH_MAX + 8];
@@ -345,7 +344,7 @@ static void own_disconnect(struct own_index *index, bool removes)
     }
 }
 
-/* @return 1; 0: Slurm runs the command on a node, where none is kept; -1: it has no place */
+/* @return 1; 0: no index is kept on a node where Slurm runs the command; -1: there is no place */
 static int own_place(const char *path, char place[PATH_MAX], struct apapi_error *err)
 {
     const char *cache = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
@@ -405,7 +404,7 @@ void own_index_close(struct own_index *index)
 
 /* --- files ---------------------------------------------------------------------------------- */
 
-/* The file as it is now. */
+/* Read the present state of the file. */
 static int own_look(const struct own_index *index, struct own_file *file)
 {
     struct stat status;
@@ -420,7 +419,7 @@ static int own_look(const struct own_index *index, struct own_file *file)
     return 0;
 }
 
-/* The digest of the end of so many bytes. */
+/* @return digest of the end of the file's first `bytes` bytes; -1: they cannot be read. */
 static int64_t last_digest(const struct own_index *index, int64_t bytes)
 {
     char last[LAST_SIZE];
@@ -466,7 +465,7 @@ static bool is_unchanged(const struct own_file *known, const struct own_file *fi
            known->changed_ns == file->changed_ns;
 }
 
-/* Whether lines may have been appended to it, and nothing else happened. */
+/* @return whether the file has changed by appended lines only. */
 static bool has_grown(const struct own_index *index, const struct own_file *known,
                       const struct own_file *file)
 {
@@ -474,7 +473,7 @@ static bool has_grown(const struct own_index *index, const struct own_file *know
            !inflow_is_packed(index->named->name) && last_digest(index, known->bytes) == known->last;
 }
 
-/* A number by which parts differ. */
+/* @return a checksum of a part. */
 static int64_t part_sum(const struct own_file *file, const char *lines, size_t size)
 {
     return (int64_t)(record_digest((const char *)file, sizeof *file) ^ record_digest(lines, size));
@@ -482,7 +481,7 @@ static int64_t part_sum(const struct own_file *file, const char *lines, size_t s
 
 /* --- what files have gained ----------------------------------------------------------------- */
 
-/* It is no use to go on. */
+/* Stop writing to the index: `why` has the reason. @return -1 */
 static int own_stick(struct own_index *index)
 {
     index->damaged = index->damaged || errno == EBADMSG;
@@ -513,7 +512,7 @@ static int own_commit(struct own_index *index)
     return 0;
 }
 
-/* @return 1: read it from file.bytes on; 0: leave it; -1 */
+/* @return 1: read the file from file.bytes on; 0: leave it out; -1 */
 static int choose_file(struct own_index *index)
 {
     struct own_file now, known;
@@ -524,7 +523,7 @@ static int choose_file(struct own_index *index)
     }
     got = find_file(index, &known);
     if (!index->begun && got >= 0 && !(got && is_unchanged(&known, &now))) {
-        /* another process may have read it while this one waits */
+        /* another process may have read the file while this one waited */
         got = own_begin(index) ? -1 : find_file(index, &known);
     }
     if (got < 0 || (got && is_unchanged(&known, &now))) {
@@ -592,7 +591,7 @@ static int update_take(struct apapi_scan *scan, const struct line *line)
     bool decoded;
 
     if (!line->whole) {
-        return 0; /* it is read each time until it is */
+        return 0; /* the line is read again each time until it is whole */
     }
     index->file.bytes = (int64_t)(line->offset + line->size + 1);
     if (line->size == 0 || index->unfit) {
@@ -611,14 +610,14 @@ static int update_take(struct apapi_scan *scan, const struct line *line)
     return index->packed.size >= PART_SIZE && put_part(index) ? -1 : 1;
 }
 
-/* Of a line that is too long nothing is known; files that cannot be read are left to readers. */
+/* A file with a line that is too long, or that cannot be read, is left to readers of the files. */
 static void update_problem(const struct apapi_scan_problem *problem, void *context)
 {
     (void)problem;
     ((struct own_index *)context)->unfit = true;
 }
 
-/* A file that has gained no record stays as it was. */
+/* The entry of a file that has gained no record stays as it was. */
 static void update_end(const struct apapi_scan_file *named, uint64_t offset, void *context)
 {
     struct own_index *index = context;
@@ -640,7 +639,7 @@ static void update_end(const struct apapi_scan_file *named, uint64_t offset, voi
 
 /* --- what it has of a file ------------------------------------------------------------------ */
 
-/* @return whether all lines of the file as it is now, up to file.bytes, are in `packed` */
+/* @return whether `packed` has all lines of the file's present state, up to file.bytes */
 static bool load_file(struct own_index *index, const struct apapi_scan_file *named)
 {
     struct db_statement *parts = index->statements[OWN_PARTS];
@@ -683,7 +682,7 @@ static unsigned own_wants(const struct own_index *index)
     return brief ? brief->parts(&index->record, brief->context) : 1;
 }
 
-/* Visit the lines. @return 0; that of `visit`, if it is not 0; -1 */
+/* Visit the lines until `visit` returns other than 0. @return its last result; -1 */
 static int each_line(struct own_index *index, int (*visit)(struct own_index *index))
 {
     int result = 0;
@@ -737,14 +736,14 @@ int own_index_ask(struct own_index *index, struct own_question *question, struct
     int result = filter_init(&index->filter, question->filter, err);
 
     index->question = question;
-    own_walk(index, &places, &updating); /* a folder that cannot be read is the reader's */
+    own_walk(index, &places, &updating); /* the reader reports a folder that cannot be read */
     if ((*index->why.text || own_commit(index)) && !index->damaged) {
         result = apapi_fail(err, EIO, "%s", index->why.text);
     }
     if (index->begun) {
         db_exec(index->db, "ROLLBACK", NULL);
     }
-    db_exec(index->db, "BEGIN", NULL); /* one look at it */
+    db_exec(index->db, "BEGIN", NULL); /* the whole answer sees one state of the index */
     if (question->brief) {
         own_walk(index, &places, &weighing);
     }
@@ -780,7 +779,7 @@ static int serve_line(struct own_index *index)
     }
     if (pread(index->named->fd, index->text, line->size, (off_t)line->offset) !=
         (ssize_t)line->size) {
-        errno = EIO; /* it was there a moment ago */
+        errno = EIO; /* the line was there a moment ago */
         return -1;
     }
     return apapi_scan_line(index->scan, index->text, line->size);

@@ -11,7 +11,7 @@
 #include "index/driver.h"
 
 #define CONNECT_S "10"
-/* as in the catalogue of types, whose header is the server's */
+/* as in PostgreSQL's catalogue of types, whose header comes with the server only */
 enum { OID_INT8 = 20, OID_INT2 = 21, OID_INT4 = 23 };
 
 /* The functions used of PostgreSQL's client library. It is loaded on demand, never linked. */
@@ -46,12 +46,12 @@ static const struct library_symbol postgres_symbols[] = {
 struct postgres {
     PGconn *connection;
     /* of the statement that runs: */
-    PGresult *row; /* the present one; NULL: none */
+    PGresult *row; /* the present row; NULL: none */
     bool running;  /* more rows may follow */
     int64_t changes;
 };
 
-/* The first line of the server's message. */
+/* Fail with the first line of the server's message. */
 static int db_postgres_fail(const struct postgres *postgres, struct apapi_error *err)
 {
     const char *text = pq.PQerrorMessage(postgres->connection);
@@ -77,7 +77,7 @@ static void *db_postgres_open(const struct db_address *address, bool writing,
     struct apapi_error why;
     struct postgres *postgres;
 
-    (void)writing; /* the settings say so */
+    (void)writing; /* settings[writing] allow or forbid writing */
     if (!pq.PQfinish && shared_library_load(APAPI_POSTGRES_LIBRARY, postgres_symbols, &pq, &why)) {
         apapi_fail(err, ENOTSUP, "no client library of PostgreSQL: %.200s", why.text);
         return NULL;
@@ -107,7 +107,7 @@ static int db_postgres_send(void *handle, const struct db_sent *sent, struct apa
     for (size_t i = 0; i < sent->count; i++) {
         values[i] = sent->texts[i]->text;
         sizes[i] = (int)sent->texts[i]->size;
-        forms[i] = 1; /* as they are, as is what comes back */
+        forms[i] = 1; /* binary, as the values of the result are */
     }
     if (!pq.PQsendQueryParams(postgres->connection, sent->sql, (int)sent->count, NULL, values,
                               sizes, forms, 1) ||
@@ -132,7 +132,7 @@ static void db_postgres_reset(void *handle)
     }
 }
 
-/* A row is a result of its own. */
+/* In single-row mode, each row is a result of its own. */
 static int db_postgres_step(void *handle, struct apapi_error *err)
 {
     struct postgres *postgres = handle;
@@ -177,7 +177,7 @@ static struct db_value db_postgres_column(void *handle, size_t number)
     return db_integer((int64_t)bits);
 }
 
-/* One conversion for all columns of a row: OFFSET keeps the query from being taken apart. */
+/* Convert a line once for all columns of a row: OFFSET keeps the subquery from being flattened. */
 #define POSTGRES_DOCUMENT(table)                                                                   \
     table " r CROSS JOIN LATERAL "                                                                 \
           "(SELECT CAST(convert_from(r.line, 'UTF8') AS jsonb) AS document OFFSET 0) l"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads lines of a database. SQL only reduces their number: the selection is that of files. */
+/* Reads lines of a database. SQL only reduces their number: the filter of files selects. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "record/files.h"
 #include "record/record.h"
 
-#define NAMES_MAX 64 /* in a list of a query; a longer one is only checked afterwards */
+#define NAMES_MAX 64 /* names in a list of a query; a longer list is checked after reading only */
 
 /* "SELECT line FROM records WHERE ...", with its parameters. */
 struct query {
@@ -83,7 +83,7 @@ static void add_nodes(struct query *query, const struct namelist *nodes)
     fputc(')', query->out);
 }
 
-/* Jobs, tasks of arrays and components of heterogeneous jobs. */
+/* Select jobs or, with job_parts, also tasks of arrays and components of heterogeneous jobs. */
 static void add_jobs(struct query *query, const struct filter *filter)
 {
     static const char *const columns[] = {"job", "array_job", "het_job"};
@@ -128,7 +128,7 @@ static void write_query(struct query *query, const struct selection *selection, 
     if (filter->nodes.count > 0 && filter->nodes.count <= NAMES_MAX) {
         add_nodes(query, &filter->nodes);
     }
-    /* the expression keeps the order from choosing the index where another one selects better */
+    /* COALESCE keeps a database from using the index of this order if another one selects better */
     fputs(filter->job_count > 0 ? " ORDER BY \"day\", node, id"
           : query->count > 1    ? " ORDER BY COALESCE(node, ''), id"
                                 : " ORDER BY node, id",
@@ -150,8 +150,8 @@ static struct db_statement *make_query(const struct selection *selection, const 
 
 /* --- lines ---------------------------------------------------------------------------------- */
 
-/* A line of no import is reported like a bad line of a file. @return 0; -1: the sink, or no
- * memory */
+/* Pass a line on. A line that no import has written is reported like a bad line of a file.
+ * @return 0; -1: the sink's, or no memory */
 static int hand_over(const struct selection *selection, struct db_value line)
 {
     const struct apapi_scan_sink *sink = selection->sink;
@@ -191,7 +191,7 @@ static int read_lines(const struct selection *selection, struct db_statement *li
     return got;
 }
 
-/* The first day from `day` on, in UTC, on which records ended. @return 1; 0: none; -1 */
+/* Set `day` to the first day from `day` on, in UTC, with ends of records. @return 1; 0: none; -1 */
 static int find_day(struct db_statement *days, char *day, size_t size, const char *last,
                     struct apapi_error *err)
 {
@@ -208,7 +208,7 @@ static int find_day(struct db_statement *days, char *day, size_t size, const cha
     return got;
 }
 
-/* Day by day, so that an import does not have to wait for a long report. */
+/* Read day by day, so that an import does not have to wait for a long report. */
 static int read_days(const struct selection *selection, const char *table,
                      struct db_statement *lines, struct query *query, struct apapi_error *err)
 {
@@ -225,7 +225,7 @@ static int read_days(const struct selection *selection, const char *table,
     while (got > 0 && (got = find_day(days, day, sizeof day, last, err)) > 0) {
         query->values[0] = db_text(day);
         got = read_lines(selection, lines, query, err) ? -1 : 1;
-        strcat(day, "!"); /* behind this day, before the next one */
+        strcat(day, "!"); /* sorts after this day and before the next one */
     }
     db_finalize(days);
     return got;

@@ -8,7 +8,7 @@
 
 #include "index/driver.h"
 
-#define WAIT_MS 60000 /* to wait for another writer */
+#define WAIT_MS 60000 /* how long to wait for another writer */
 
 static int db_sqlite_fail(sqlite3 *connection, struct apapi_error *err)
 {
@@ -98,7 +98,7 @@ static int db_sqlite_bind(void *statement, size_t number, const struct db_value 
         result = sqlite3_bind_double(statement, at, value->real);
         break;
     case DB_TEXT:
-    case DB_BYTES: /* functions of JSON want a text; it is kept byte for byte */
+    case DB_BYTES: /* JSON functions want a text, which is kept byte for byte */
         if (value->size <= INT_MAX) {
             result = sqlite3_bind_text(statement, at, value->text, (int)value->size, SQLITE_STATIC);
         }

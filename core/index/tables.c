@@ -90,7 +90,7 @@ static const struct field hour_fields[] = {
     FIELD_OF(db_hour, "line", LINE, true, line),
     FIELD_END};
 
-/* Their rows are no structures. */
+/* The columns of tables whose rows are no structures. */
 #define COLUMN(name, type, bytes)                                                                  \
     {                                                                                              \
         .key = (name), .form = (type), .mandatory = true, .size = (bytes)                          \
@@ -234,7 +234,7 @@ static const char *const indexes[] = {
 
 /* --- views ---------------------------------------------------------------------------------- */
 
-/* A value of a document. */
+/* Write the SQL of a value in a document. */
 static void write_json(FILE *sql, const struct db_dialect *dialect, enum db_json form,
                        const char *document, const char *path)
 {
@@ -243,7 +243,7 @@ static void write_json(FILE *sql, const struct db_dialect *dialect, enum db_json
     fprintf(sql, "%s%s%s%s%s", around[0], document, around[1], path, around[2]);
 }
 
-/* A member as a column. A value that a record does not have is the schema's default. */
+/* Write a member as a column. A value that a record lacks is the default of the JSON schema. */
 static void write_member(FILE *sql, const struct db_dialect *dialect, const struct field *field,
                          const char *prefix, const char *document)
 {
@@ -326,7 +326,7 @@ static const struct view_column hour_columns[] = {
 struct view {
     const char *name;
     const struct db_each *each;
-    const char *columns;        /* in SQL; NULL: the key of `each` */
+    const char *columns;        /* in SQL; the keys of `each` follow them */
     const struct field *fields; /* NULL: none */
     const struct view_column *more;
     const char *only; /* rows whose document has this member; NULL: all */
@@ -362,7 +362,7 @@ static int create_view(struct db *db, const struct view *view, struct apapi_erro
     return db_exec_stream(db, sql, &text, err);
 }
 
-/* A job with changed records has no valid total. */
+/* Only jobs with a valid total: a job whose records have changed has none. */
 #define RIGHT                                                                                      \
     "WHERE NOT EXISTS (SELECT 1 FROM stale_jobs s WHERE s.cluster = j.cluster AND s.job = j.job)"
 
@@ -470,8 +470,8 @@ static int create_all(struct db *db, struct apapi_error *err)
     return db_exec(db, version, err);
 }
 
-/* Another import may have done it meanwhile. A user who may only add rows needs no right to create
- * tables that exist. */
+/* Another import may have created the tables meanwhile. A user who may only add rows needs no right
+ * to create tables that exist. */
 int db_tables_create(struct db *db, struct apapi_error *err)
 {
     int64_t version = read_version(db, err);

@@ -18,8 +18,8 @@ struct db_line {
     size_t size;
 };
 
-/** Its columns are members of a structure. Unknown values of fields that are not mandatory are
- * NULL; of a number that is, -1: two NULLs are not equal. */
+/** A table whose columns are members of a structure. An unknown value is NULL if its field is not
+ * mandatory; an unknown number that is mandatory is -1, because two NULLs are not equal. */
 struct db_table {
     const char *name;
     const struct field *fields;
@@ -39,7 +39,7 @@ struct db_record {
 
 /** A row of `jobs`. */
 struct db_job {
-    struct apapi_identity who; /* of the record that knows it best */
+    struct apapi_identity who; /* of the record that knows the job best */
     uint32_t uid;              /* 0: not known */
     char day[12];
     struct apapi_job_total total;           /* node_s is NaN without time */
@@ -52,14 +52,14 @@ struct db_hour {
     struct db_line line;
 };
 
-/* db_twins: records that came twice and do not count, as in db_records */
+/* db_twins: rows as in db_records, of records that came twice and do not count */
 extern const struct db_table db_records, db_twins, db_jobs, db_hours;
 
 /** The values of a row, in the order of the table's fields. @return how many. Texts belong to the
  * structure. */
 size_t db_row(const struct db_table *table, const void *base, struct db_value values[]);
 
-/** Write "INSERT INTO table (columns) VALUES (?, ...), ..." for so many rows. */
+/** Write "INSERT INTO table (columns) VALUES (?, ...), ..." for this number of rows. */
 void db_insert_write(FILE *sql, const struct db_table *table, size_t rows);
 
 /**
