@@ -15,12 +15,12 @@ APAPI_BEGIN_C
  * thread creates a session.
  */
 
-#define APAPI_WAYS_MAX 4 /* ways to read one component */
+#define APAPI_WAYS_MAX 4 /* most ways to read one component */
 
 /** One way to read a component. */
 struct apapi_way {
     const struct apapi_source *source;
-    const char *name; /* of the component in this source; valid as long as the way is used */
+    const char *name; /* the source's name for the component; valid as long as the way is used */
 };
 
 /**
@@ -47,10 +47,10 @@ APAPI_API bool apapi_catalog_slow(const char *component, const char *order);
 APAPI_API size_t apapi_catalog_ways(const char *component, struct apapi_way ways[APAPI_WAYS_MAX]);
 
 /**
- * Announce a component that will be opened. Some libraries must know all of them when the first
- * one is opened, so announce all before.
- * @param component  its name; or a pattern of its events, "rapl:::?*" for all: some exist only if
- *                   they are named
+ * Announce a component that will be opened. Some libraries must know all components when the first
+ * one is opened: announce all of them before that.
+ * @param component  its name, or a pattern of its events ("rapl:::?*": all), because some events
+ *                   exist only if they are named
  */
 APAPI_API void apapi_catalog_want(const char *component);
 
@@ -70,28 +70,28 @@ APAPI_API int apapi_catalog_check_order(const char *order, struct apapi_error *e
  *         reason for each way in `err`
  *         ENOENT  no such component
  *         ENODEV  no hardware for it here
- *         EACCES  it exists, but this user may not read it
- *         ENOSYS  no source for it is available here
- *         EINVAL  a setting that it needs is missing or wrong
+ *         EACCES  the component exists, but this user may not read it
+ *         ENOSYS  no source for the component is available here
+ *         EINVAL  a setting that the component needs is missing or wrong
  *         ENOMEM, EIO
  */
 APAPI_API struct apapi_reader *apapi_catalog_open(const char *component, const char *order,
                                                   struct apapi_error *err);
 
-/** Open a component by this way only. Result and errors as apapi_catalog_open(). */
+/** Open a component by this way only. Result and errors are those of apapi_catalog_open(). */
 APAPI_API struct apapi_reader *apapi_catalog_open_way(const struct apapi_way *way,
                                                       struct apapi_error *err);
 
 /**
- * Read all events.
- * @param readings  result: reader->count of them, in the order of reader->events
+ * Read all events of a reader.
+ * @param readings  result: reader->count readings, in the order of reader->events
  * Does not allocate, lock, log or read the environment.
  */
 APAPI_API void apapi_catalog_read(struct apapi_reader *reader, struct apapi_reading *readings);
 
 /**
  * Describe an event in one line, for people: "energy of CPU package 0".
- * @param index  of reader->events
+ * @param index  of the event in reader->events
  * @param text   result, of `size` bytes; "": nothing to add to the event's kind and domain
  */
 APAPI_API void apapi_catalog_describe(const struct apapi_reader *reader, size_t index, char *text,

@@ -3,8 +3,8 @@
 #define APAPI_ERROR_H
 
 /*
- * Around declarations that C++ programs include, too. Some functions have the name of a structure,
- * as stat(2), which -Wshadow of g++ takes for hiding its constructor.
+ * Begin and end the declarations of a public header, which C++ programs include, too. Some
+ * functions have the name of a structure, as stat(2) has: -Wshadow of g++ would warn of these.
  */
 #ifdef __cplusplus
 #define APAPI_BEGIN_C                                                                              \

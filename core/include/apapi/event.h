@@ -13,8 +13,8 @@ APAPI_BEGIN_C
  * none allocates.
  */
 
-#define APAPI_NAME_SIZE 192 /* of an event's name, with its NUL [bytes] */
-#define APAPI_UNIT_SIZE 16  /* of a unit, with its NUL [bytes] */
+#define APAPI_NAME_SIZE 192 /* size of an event's name, with its NUL [bytes] */
+#define APAPI_UNIT_SIZE 16  /* size of a unit, with its NUL [bytes] */
 
 /** The quantity that an event measures. */
 enum apapi_kind {
@@ -51,16 +51,16 @@ struct apapi_event {
     enum apapi_domain domain;
     enum apapi_type type;
     bool accumulates;   /* true: a counter; false: a gauge */
-    uint64_t range_max; /* greatest raw value; the counter continues with 0. 0: it never wraps */
+    uint64_t range_max; /* greatest raw value, after which the counter wraps to 0; 0: never wraps */
     double scale;       /* raw value x scale = value in `unit`, > 0 */
     double guard_j;     /* energy after which the hardware's counter wraps [J]; 0: it never wraps */
     uint64_t update_ns; /* time between two updates of the raw value [ns]; 0: not known */
-    bool estimated;     /* not measured by a meter: no domain, and part of no total */
-    uint8_t slices;     /* of the GPU, that the step has (MIG); 0: all of it, or not known. The
-                           event is of the whole GPU */
-    uint8_t slices_all; /* that the GPU has; 0: not known */
-    float most_w; /* the highest power of the device: rated, or seen in a long time [W]; 0: not
-                     known */
+    bool estimated;     /* not measured by a meter: has no domain and is part of no total */
+    uint8_t slices; /* MIG slices of the GPU that the step has; 0: the whole GPU, or not known. The
+                       event measures the whole GPU */
+    uint8_t slices_all; /* MIG slices of the whole GPU; 0: not known */
+    float most_w; /* highest power of the device: its rating, or the highest power seen over a long
+                     time [W]; 0: not known */
 };
 
 /** @return "energy", "power", ...; "?" for any other number. Static storage. */
@@ -90,7 +90,7 @@ APAPI_API double apapi_domain_max_w(enum apapi_domain domain);
 /**
  * @return how long a session leaves the counter unread at most, so that no wrap is lost: a quarter
  *         of the shortest time between two wraps, at the highest plausible power [ns]; UINT64_MAX:
- *         it never wraps, or is no energy
+ *         the counter never wraps, or does not count energy
  */
 APAPI_API uint64_t apapi_event_guard_ns(const struct apapi_event *event);
 

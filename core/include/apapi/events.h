@@ -17,7 +17,7 @@ APAPI_BEGIN_C
 
 #define APAPI_EVENTS_FILE_MAX 10000000 /* longest file [bytes] */
 #define APAPI_EVENTS_LINE_MAX 4095     /* longest line [bytes]; comments may be longer */
-#define APAPI_PROBLEMS_MAX 100 /* errors of a file that are reported; the same of warnings */
+#define APAPI_PROBLEMS_MAX 100 /* most errors reported for one file; also the most warnings */
 
 /** An error or a warning in a line of a file. Valid only during the call of report(). */
 struct apapi_problem {
@@ -54,7 +54,7 @@ APAPI_API struct apapi_eventops *apapi_eventops_read(const char *path,
                                                      struct apapi_error *err);
 
 /**
- * Parse event definitions from memory. Result and errors as apapi_eventops_read().
+ * Parse event definitions from memory. Result and errors are those of apapi_eventops_read().
  * @param name  stands for the file in messages
  * @param text  `size` bytes; copied, a NUL at the end is not needed
  */
@@ -66,12 +66,12 @@ APAPI_API struct apapi_eventops *apapi_eventops_parse(const char *name, const ch
 /** Free event definitions. NULL is allowed. errno is preserved. */
 APAPI_API void apapi_eventops_destroy(struct apapi_eventops *eventops);
 
-/** Read an event list, as apapi_eventops_read(). @return for apapi_eventlist_destroy() */
+/** Like apapi_eventops_read(), for an event list. @return it, for apapi_eventlist_destroy() */
 APAPI_API struct apapi_eventlist *apapi_eventlist_read(const char *path,
                                                        const struct apapi_problem_sink *sink,
                                                        struct apapi_error *err);
 
-/** Parse one from memory, as apapi_eventops_parse(). @return for apapi_eventlist_destroy() */
+/** Like apapi_eventops_parse(), for an event list. @return it, for apapi_eventlist_destroy() */
 APAPI_API struct apapi_eventlist *apapi_eventlist_parse(const char *name, const char *text,
                                                         size_t size,
                                                         const struct apapi_problem_sink *sink,
@@ -95,7 +95,7 @@ struct apapi_environment {
  */
 APAPI_API void apapi_environment_read(struct apapi_environment *environment);
 
-/** All files with event lists and definitions. Any member may be NULL: there is no such file. */
+/** The event lists and definitions of a session. Any member may be NULL: there is no such file. */
 struct apapi_event_rules {
     struct apapi_eventlist *user_list;
     struct apapi_eventlist *default_list; /* the site's */
@@ -104,8 +104,8 @@ struct apapi_event_rules {
 };
 
 /**
- * Read the user's files, and default_eventlist.txt and default_eventops.csv of the site. It is no
- * error if a default file does not exist. A default file that this user may not read is reported
+ * Read the user's files, and the site's default_eventlist.txt and default_eventops.csv. A default
+ * file that does not exist is no error. A default file that this user may not read is reported
  * and left out. With environment->softfail a bad default file is reported and left out, too.
  * @param rules           result; empty it with apapi_event_rules_clear(). Set on success only
  * @param environment     names the user's files

@@ -14,8 +14,8 @@ APAPI_BEGIN_C
  * The energy of a whole job. Steps of a job overlap in time: the batch step contains the sruns of
  * its script, several sruns run side by side, and the extern step contains them all. A meter
  * measures the node, not the step. So each moment of a node counts once, by the record that covers
- * most of it. On one boot of a node the time since the boot says what a moment is, so that it does
- * not matter if the clock jumps; a step begins on all its nodes at once, whatever their clocks say.
+ * most of it. Within one boot of a node, moments are times since the boot, so that jumps of the
+ * clock do not matter. A step begins on all its nodes at once, whatever their clocks say.
  */
 
 /** The records of one job. Opaque. One thread at a time. */
@@ -23,13 +23,12 @@ struct apapi_job;
 
 /** A domain of all nodes together. */
 struct apapi_job_domain {
-    size_t nodes;         /* with a record that has the domain */
+    size_t nodes;         /* nodes whose energy in the domain is known for some time */
     double energy_j;      /* [J]; NaN: not known */
-    uint64_t covered_ns;  /* for how long it is known, all nodes added up [ns] */
-    uint64_t recorded_ns; /* for how long there are records of it, known or not [ns] */
-    size_t unknown;       /* nodes with a record whose step has meters for it, and does not know its
-                             energy */
-    double mean_w;        /* its part of the total's mean_w [W]; NaN: not known */
+    uint64_t covered_ns;  /* time for which the energy is known, all nodes added up [ns] */
+    uint64_t recorded_ns; /* time of the records that have the domain, also without energy [ns] */
+    size_t unknown; /* nodes with a record that has meters for the domain, but not its energy */
+    double mean_w;  /* the domain's part of the total's mean_w [W]; NaN: not known */
     double uncertainty_j; /* of energy_j [J]; NaN: not known */
 };
 
@@ -39,31 +38,31 @@ struct apapi_job_total {
     int64_t end_unix_ns;   /* of the last reading, UTC since 1970 [ns]; 0: no records */
     size_t records;
     size_t incomplete;   /* records that do not reach the end of their step */
-    size_t steps;        /* with a record */
-    size_t nodes;        /* with a record */
+    size_t steps;        /* steps with a record */
+    size_t nodes;        /* nodes with a record */
     size_t runs;         /* times that the job was started, as far as records tell */
-    size_t job_nodes;    /* of a run of the job, as far as records tell: as its batch step says, of
-                            its widest step, or with a record */
-    uint64_t elapsed_ns; /* from the first to the last reading of each run [ns]: what a job waits
-                            between two runs is no time of it */
+    size_t job_nodes;    /* nodes of the widest run, as far as records tell: of its batch step, its
+                            widest step, or nodes with a record, whichever is most */
+    uint64_t elapsed_ns; /* from the first to the last reading of each run, without the time that
+                            the job waits between two runs [ns] */
     double node_s;       /* elapsed_ns times the nodes of each run [s] */
     uint64_t clock_jump_ns;  /* the greatest jump of a node's clock between two records [ns] */
     uint64_t clock_apart_ns; /* how far a node's clock is from the others', if that is ten minutes
                                 or more [ns] */
     struct apapi_job_domain domains[APAPI_DOMAINS];
     double energy_j; /* of the domains that add up [J]; NaN: not known */
-    double mean_w;   /* energy_j by the time in which at least one node was measured. Unknown time
-                        of a record counts like the rest of it [W]; NaN: not known */
-    uint64_t covered_ns;  /* node time for which energy_j is known: moments of a node in which all
-                             domains that add up, and that a record of the moment has, are known
-                             [ns] */
+    double mean_w;   /* energy_j / busy_ns [W]; NaN: not known. For the time of a record in which
+                        the energy is not known, the mean power of the rest is taken */
+    uint64_t covered_ns;  /* node time for which energy_j is known [ns]: moments at which a node's
+                             energy is known in all domains that add up and that a record of this
+                             moment has */
     double uncertainty_j; /* of energy_j [J]: the sum over the domains, because all may err in the
                              same direction; NaN: not known */
-    uint32_t missing_domains; /* bit 1 << enum apapi_domain: adds up, and energy_j lacks it for a
-                                 time in which a node has meters for it, or, as every node has one,
-                                 the package of a node */
-    uint32_t cores;           /* allocated, on each node the most of a record; 0: not known */
-    uint32_t node_cores;      /* that all nodes have; 0: not known */
+    uint32_t missing_domains; /* bit 1 << enum apapi_domain: the domain adds up, and energy_j lacks
+                                 it for a time in which a node has meters for it; package also: for
+                                 all the time of a node, as every node has a package */
+    uint32_t cores;           /* allocated cores, of each node the most of a record; 0: not known */
+    uint32_t node_cores;      /* cores of all nodes together; 0: not known */
     uint64_t busy_ns;         /* time in which at least one node was measured [ns] */
     uint64_t window_ns; /* shortest time that has a power [ns]; 0: not known. If busy_ns is shorter,
                            mean_w shows the updates of the meters rather than a power */
@@ -86,7 +85,7 @@ APAPI_API int apapi_job_add(struct apapi_job *job, const struct apapi_record *re
 APAPI_API int apapi_job_total(struct apapi_job *job, struct apapi_job_total *total);
 
 /**
- * @param nodes  that the job has; 0: in each run those that its records know of
+ * @param nodes  number of the job's nodes; 0: in each run, the nodes that its records know of
  * @return the part of node_s for which the energy is known, 0..1; NaN: none
  */
 APAPI_API double apapi_job_measured(const struct apapi_job_total *total, size_t nodes);
@@ -98,7 +97,7 @@ APAPI_API bool apapi_job_has_node(const struct apapi_job *job, const char *node)
  * One of the records that do not reach the end of their step. Call apapi_job_total() before.
  * @param number  from 0
  * @param node    result: the node of the record
- * @return its step; NULL: there are no more. Both texts belong to the job
+ * @return the step of the record; NULL: there are no more. Both texts belong to the job
  */
 APAPI_API const char *apapi_job_incomplete(const struct apapi_job *job, size_t number,
                                            const char **node);
@@ -106,9 +105,9 @@ APAPI_API const char *apapi_job_incomplete(const struct apapi_job *job, size_t n
 /** Parts of the table of a job besides its total. */
 struct apapi_job_table_head {
     const char *job;            /* "17", "17_3"; NULL: not known */
-    size_t nodes;               /* of the job; 0: those of `nodelist`, or with a record */
-    const char *nodelist;       /* their names as Slurm writes them; NULL or "": not known */
-    size_t left_out;            /* records that there was no room for */
+    size_t nodes;               /* nodes of the job; 0: count `nodelist`, or nodes with a record */
+    const char *nodelist;       /* names of the nodes as Slurm writes them; NULL or "": not known */
+    size_t left_out;            /* records that were not added, because there were too many */
     const char *const *running; /* names of steps that still run; none of their records was added */
     size_t running_count;
 };

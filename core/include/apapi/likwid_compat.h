@@ -6,14 +6,14 @@
 APAPI_BEGIN_C
 
 /*
- * LIKWID's markers on regions of APAPI. Programs that include <likwid-marker.h> or <likwid.h> are
+ * LIKWID's markers as regions of APAPI. Programs that include <likwid-marker.h> or <likwid.h> are
  * compiled unchanged with -DLIKWID_PERFMON -I PREFIX/include/apapi/likwid, and need libapapi
  * instead of liblikwid. Programs that are compiled already are run with libapapi_likwid.so
  * preloaded. Without LIKWID_PERFMON the macros are empty, as LIKWID's are.
  *
- * Regions are of the thread that starts them, and may overlap: in the step's record, a region that
- * goes on after the end of one around it is counted once more. There is no likwid-perfctr, no group
- * to switch to and no file. Markers of GPUs (NVMON_, ROCMON_) are empty.
+ * A region belongs to the thread that starts it. Regions may overlap: the step's record counts a
+ * region that outlasts its outer one once more. There is no likwid-perfctr, no group to switch to
+ * and no output file. Markers of GPUs (NVMON_, ROCMON_) are empty.
  */
 
 /** Values of apapi_likwid_get_region(). */
@@ -40,7 +40,7 @@ enum apapi_likwid_value {
 #define likwid_getProcessorId apapi_likwid_get_processor
 #define perfmon_getNumberOfGroups apapi_likwid_get_groups
 
-/** Keep regions without a measured step, too. */
+/** Keep the regions of this process outside a measured step, too. */
 APAPI_API void apapi_likwid_init(void);
 
 /** End the regions of this thread and write the output of the process, if it has one. */
@@ -50,29 +50,29 @@ APAPI_API void apapi_likwid_close(void);
 APAPI_API int apapi_likwid_register_region(const char *tag);
 
 /**
- * Begin a region in this thread. If it is open, it is begun again: that pass does not count for
- * apapi_likwid_get_region(). @return 0; a negative errno of apapi_region_begin()
+ * Begin a region in this thread. A region that is open begins again, and its unfinished pass does
+ * not count for apapi_likwid_get_region(). @return 0; a negative errno of apapi_region_begin()
  */
 APAPI_API int apapi_likwid_start_region(const char *tag);
 
 /**
- * End a region of this thread; those that were begun in it go on.
- * @return 0; -EFAULT: it is not open; -EEXIST: this thread has never begun nor registered it
+ * End a region of this thread; regions that were begun in it go on.
+ * @return 0; -EFAULT: it is not open; -EEXIST: this thread has neither begun nor registered it
  */
 APAPI_API int apapi_likwid_stop_region(const char *tag);
 
 /**
- * Let apapi_likwid_get_region() count from now on; the record of the step keeps all.
- * @return 0; -EFAULT: it is open, or has never ended; -EEXIST: as apapi_likwid_stop_region()
+ * Let apapi_likwid_get_region() count from zero again; the record of the step keeps all passes.
+ * @return 0; -EFAULT: region open, or never ended; -EEXIST: as for apapi_likwid_stop_region()
  */
 APAPI_API int apapi_likwid_reset_region(const char *tag);
 
 /**
- * The time and energy of this thread in a region, with the regions in it, in passes that ended.
+ * Time and energy of this thread in a region, inner regions included, in all passes that ended.
  * @param count   in: length of `values`; out: values that are set, at most APAPI_LIKWID_VALUES
  * @param values  by enum apapi_likwid_value [J]; NaN: not known, or not yet
  * @param time    [s]
- * @param passes  number of ends
+ * @param passes  number of passes that ended
  */
 APAPI_API void apapi_likwid_get_region(const char *tag, int *count, double *values, double *time,
                                        int *passes);
@@ -80,10 +80,10 @@ APAPI_API void apapi_likwid_get_region(const char *tag, int *count, double *valu
 /** @return 1: programs measure once for each of LIKWID's groups. */
 APAPI_API int apapi_likwid_get_groups(void);
 
-/** Nothing is written. @return 0 */
+/** Does nothing. @return 0 */
 APAPI_API int apapi_likwid_write_file(const char *path);
 
-/** Pin the process or the calling thread to a processor. @return 1; 0: it cannot be done */
+/** Pin the process or the calling thread to a processor. @return 1; 0: that is not possible */
 APAPI_API int apapi_likwid_pin_process(int processor);
 APAPI_API int apapi_likwid_pin_thread(int processor);
 

@@ -17,29 +17,29 @@ APAPI_BEGIN_C
  * it; they do not wait for each other, and the writer does not notice them.
  *
  * A page is a file of a memory file system, <live_dir>/<node>/<uid>/<job>.<step>. Its layout is
- * this header. A node where Slurm's energy plugin runs has one of its own, <live_dir>/<node>/node,
- * for root alone: job 0, step "node", no events; its totals go on until the next boot, and the
- * first of its domains is what Slurm is told. It belongs to root; the user of the step may read it,
- * other users may not, and do not see its name. The tasks of the step find its path in
- * APAPI_LIVE_PAGE. It is removed at the end of the step; who has mapped it keeps the last figures.
+ * this header. The page belongs to root; the user of the step may read it, other users may not, and
+ * do not see its name. The tasks of the step find its path in APAPI_LIVE_PAGE. The page is removed
+ * at the end of the step; a process that has mapped it keeps the last figures. A node where Slurm's
+ * energy plugin runs has a page of the node, too, <live_dir>/<node>/node, for root alone: job 0,
+ * step "node", no events. Its totals go on until the next boot; Slurm is told those of domains[0].
  *
- * Each figure has a cache line of its own. Reading one takes some nanoseconds, and no system call
- * or lock.
+ * Each figure has a cache line of its own. Reading a figure takes some nanoseconds, and no system
+ * call or lock.
  *
  * Numbers are in the byte order of the machine. Times are CLOCK_MONOTONIC, except for those with
- * "unix" in their name. What is not known is NaN, "", or APAPI_LIVE_UNKNOWN. Within a version of
+ * "unix" in their name. Unknown values are NaN, "", or APAPI_LIVE_UNKNOWN. Within a version of
  * the layout no offset changes; `spare` is 0 and may get a meaning. Texts end with a NUL. A reader
  * of pages that it does not trust copies them with strnlen() or "%.*s".
  */
 
 #define APAPI_LIVE_MAGIC "APAPILIV" /* the first 8 bytes, without a NUL */
 #define APAPI_LIVE_VERSION 1
-#define APAPI_LIVE_EVENTS 256 /* most events; any others of a step are in its domains only */
+#define APAPI_LIVE_EVENTS 256 /* most events; further events of a step are in its domains only */
 #define APAPI_LIVE_DOMAINS 8
 #define APAPI_LIVE_UNKNOWN UINT32_MAX
 #define APAPI_LIVE_ENVIRONMENT "APAPI_LIVE_PAGE"
 #define APAPI_LIVE_DIR "/run/apapi"
-#define APAPI_LIVE_REGIONS ".regions" /* after a page's path: a socket for regions of programs */
+#define APAPI_LIVE_REGIONS ".regions" /* suffix of a page's path: the socket for its regions */
 
 /** State of the step. */
 enum apapi_live_state {
@@ -52,22 +52,22 @@ enum apapi_live_state {
 enum apapi_live_flag {
     APAPI_LIVE_MEASURED = 1,  /* there is a meter; without this bit the slot has no meaning */
     APAPI_LIVE_ESTIMATED = 2, /* not measured by a meter */
-    APAPI_LIVE_FAILED = 4     /* the latest reading failed; the figures are those before it */
+    APAPI_LIVE_FAILED = 4     /* the latest reading failed; the figures are of the reading before */
 };
 
 /** A figure: energy and power of a domain, or total and rate of an event. */
 struct apapi_live_slot {
-    uint64_t sequence;    /* odd: being written */
+    uint64_t sequence;    /* odd: the slot is being written */
     uint64_t time_ns;     /* of the latest good reading [ns]; 0: none yet. A reading that finds an
-                             energy counter unchanged does not count: no part uses 0 W */
-    double total;         /* from the first good reading to then: [J], or in the event's unit. NaN:
+                             energy counter unchanged is not a good one: no device uses 0 W */
+    double total;         /* from the first to the latest good reading [J, or the event's unit]. NaN
                              before the second one, and for gauges other than energy and power */
     double rate;          /* between the latest two good readings: [W]; other counters [unit/s];
                              a gauge: its value */
-    uint64_t readings;    /* good ones, including the first */
-    uint64_t interval_ns; /* between two readings [ns] */
+    uint64_t readings;    /* good readings, including the first */
+    uint64_t interval_ns; /* time between two readings [ns] */
     uint64_t flags;       /* enum apapi_live_flag */
-    double uncertainty_j; /* of an energy in `total` [J]; NaN or 0 (of an older writer): unknown */
+    double uncertainty_j; /* of an energy in `total` [J]; NaN, or 0 (older writers): not known */
 };
 
 /** The event of the slot with the same number. Complete when `event_count` includes it. */
@@ -77,8 +77,8 @@ struct apapi_live_event {
     uint32_t kind;              /* enum apapi_kind */
     uint32_t domain;            /* enum apapi_domain */
     uint32_t accumulates;       /* 1: a counter; 0: a gauge */
-    uint32_t slices;            /* of the GPU, that the step has (MIG); 0: all, or not known */
-    uint32_t slices_all;        /* that the GPU has; 0: not known */
+    uint32_t slices;            /* MIG slices that the step has of the GPU; 0: all, or not known */
+    uint32_t slices_all;        /* MIG slices of the whole GPU; 0: not known */
     uint32_t spare[7];
 };
 
@@ -87,32 +87,32 @@ struct apapi_live_head {
     char magic[8];
     uint32_t version;
     uint32_t size;        /* of the page [bytes] */
-    uint32_t state;       /* enum apapi_live_state; changes */
+    uint32_t state;       /* enum apapi_live_state; changes during the step */
     uint32_t event_count; /* grows while slow sources open */
     uint32_t job;
     uint32_t array_job, array_task;
     uint32_t het_job, het_offset;
     uint32_t uid;
-    uint32_t tasks;        /* on this node */
-    uint32_t writer;       /* process id */
-    int64_t start_unix_ns; /* of the measurement, UTC since 1970 [ns]; 0: not yet */
-    uint64_t start_ns;     /* the same on CLOCK_MONOTONIC; written before `state` is RUNNING */
-    uint64_t end_ns;       /* [ns]; 0: not yet; written before `state` is ENDED */
+    uint32_t tasks;        /* tasks of the step on this node */
+    uint32_t writer;       /* process id of the writer */
+    int64_t start_unix_ns; /* start of the measurement, UTC since 1970 [ns]; 0: not yet */
+    uint64_t start_ns;     /* the start on CLOCK_MONOTONIC; written before `state` is RUNNING */
+    uint64_t end_ns;       /* its end [ns]; 0: not yet; written before `state` is ENDED */
     char step[64];         /* "0", "batch", "extern", "interactive" */
     char cluster[64];
     char node[256];
     char user[64];
     char job_name[128];
     double budget_j;      /* the least energy budget of the whole step [J]; 0: none. Changes */
-    double budget_used_j; /* energy of all its nodes, as srun has last said [J]; changes */
+    double budget_used_j; /* energy of all nodes of the step, as srun last said [J]. Changes */
     unsigned char spare[352];
 };
 
 /** A live page. */
 struct apapi_live_page {
     struct apapi_live_head head;
-    struct apapi_live_slot domains[APAPI_LIVE_DOMAINS]; /* by enum apapi_domain; the first has
-                                                           no meaning */
+    struct apapi_live_slot domains[APAPI_LIVE_DOMAINS]; /* by enum apapi_domain; domains[0] has no
+                                                           meaning on the page of a step */
     struct apapi_live_slot events[APAPI_LIVE_EVENTS];
     struct apapi_live_event names[APAPI_LIVE_EVENTS];
 };
@@ -122,8 +122,8 @@ typedef uint64_t __attribute__((may_alias)) apapi_live_word;
 /**
  * Copy a slot in a consistent state.
  * @param copy  result; set on success only
- * @return false: it was being written in each of a thousand tries, because its writer was stopped
- *         or killed at that moment
+ * @return false: the slot was being written in each of a thousand tries, because its writer was
+ *         stopped or killed at that moment
  * Thread-safety: any thread, also in a signal handler. Does not allocate or block.
  */
 static inline bool apapi_live_read(const struct apapi_live_slot *slot, struct apapi_live_slot *copy)
@@ -180,8 +180,8 @@ static inline double apapi_live_energy_at_j(const struct apapi_live_slot *slot, 
  * @param path  NULL: the page of this process's step, from the environment variable APAPI_LIVE_PAGE
  * @return the page; give it back with apapi_live_close(). NULL with errno ENOENT (no such page, or
  *         the step is not measured), EACCES (the page of another user), EPROTO (not a live page, or
- *         it belongs neither to root nor to the caller), ENOTSUP (a page of another version),
- *         ESTALE (its writer was killed)
+ *         a page that belongs neither to root nor to the caller), ENOTSUP (a page of another
+ *         version), ESTALE (the page's writer was killed)
  * Thread-safety: any thread; with `path` NULL as getenv(3).
  */
 APAPI_API const struct apapi_live_page *apapi_live_open(const char *path, struct apapi_error *err);
@@ -192,12 +192,12 @@ APAPI_API void apapi_live_close(const struct apapi_live_page *page);
 /** The result of apapi_live_scan(). */
 struct apapi_live_counts {
     size_t pages;   /* passed to look() */
-    size_t foreign; /* of other users, and not readable */
-    size_t dead;    /* of a writer that was killed */
-    size_t broken;  /* not a live page, or of another version */
+    size_t foreign; /* pages of other users, which are not readable */
+    size_t dead;    /* pages of a writer that was killed */
+    size_t broken;  /* files that are not a live page, or one of another version */
 };
 
-/** The page is valid only during the call. @return 0 to continue; other: the scan ends. */
+/** `page` is valid only during the call. @return 0: continue the scan; any other number: end it. */
 typedef int (*apapi_live_f)(const struct apapi_live_page *page, void *context);
 
 /**
@@ -206,8 +206,8 @@ typedef int (*apapi_live_f)(const struct apapi_live_page *page, void *context);
  * @param dir      NULL: APAPI_LIVE_DIR
  * @param context  for look()
  * @param counts   result, set in any case; NULL: not needed
- * @return 0, also if there is no such folder; the result of look() if that is not 0; -1 with errno
- *         of opendir(3) or readdir(3)
+ * @return 0, also if `dir` does not exist; the result of look() if that is not 0; -1 with errno of
+ *         opendir(3) or readdir(3)
  * Thread-safety: any thread. Allocates.
  */
 APAPI_API int apapi_live_scan(const char *dir, apapi_live_f look, void *context,

@@ -18,9 +18,9 @@ APAPI_BEGIN_C
  * never 0. All functions here may be called from any thread.
  */
 
-#define APAPI_BOOT_SIZE 33 /* of a boot's ID: 32 hexadecimal digits and a NUL */
+#define APAPI_BOOT_SIZE 33 /* size of a boot's ID: 32 hexadecimal digits and a NUL [bytes] */
 
-/** Statistics of power (for energy counters), or of a value (for gauges). In one unit. */
+/** Statistics of the power of an energy counter, or the value of a gauge. All in the same unit. */
 struct apapi_summary {
     double min;
     double mean; /* time-weighted over the covered time */
@@ -30,13 +30,13 @@ struct apapi_summary {
 
 /** Time between one component's readings. */
 struct apapi_period {
-    uint64_t count;   /* of periods */
+    uint64_t count;   /* number of periods */
     double mean_s;    /* [s]; NaN: no period */
     double sd_s;      /* standard deviation [s]; NaN: fewer than two periods */
     double longest_s; /* [s]; NaN: no period */
 };
 
-/** Statistics of value0 or value1, as bits. */
+/** Bits of the statistics of value0 or value1. */
 enum apapi_shown { APAPI_SHOW_MIN = 1, APAPI_SHOW_MAX = 2, APAPI_SHOW_AVG = 4, APAPI_SHOW_ACC = 8 };
 
 /** value0 or value1 of an event, as its definition asks for it. Numbers are in `unit`. */
@@ -45,7 +45,7 @@ struct apapi_value_result {
     char type[32];  /* "energy", "power", ... */
     char unit[APAPI_UNIT_SIZE];
     double factor; /* the definition's divisor */
-    double last;   /* the latest value; NaN before the second reading, like all that follow */
+    double last;   /* the latest value. This and the next members: NaN before the second reading */
     double min;
     double max;
     double avg; /* time-weighted */
@@ -58,10 +58,10 @@ struct apapi_incidents {
     uint64_t failed;  /* readings that gave an error */
     uint64_t wraps;   /* times the counter passed the end of its range */
     uint64_t resets;  /* times the counter restarted; nothing is counted across a restart */
-    uint64_t refused; /* readings that were wrong, as the next one shows */
+    uint64_t refused; /* readings that are not counted, as the next one showed them to be wrong */
     uint64_t gaps;    /* intervals so long that whole wraps may be missing */
     uint64_t stalls;  /* times an energy counter stood still for 100 of its updates or more */
-    uint64_t rough;   /* 1: the energy may be wrong by more than its uncertainty and 1 %, as the
+    uint64_t rough;   /* 1: the energy may be wrong by more than its uncertainty and 1 %, because
                          readings are too few, or do not show the power of a part of the time */
 };
 
@@ -69,14 +69,14 @@ struct apapi_incidents {
 struct apapi_event_result {
     struct apapi_event event;
     uint64_t raw_total;           /* sum of increments of a counter [raw units] */
-    double total;                 /* the same [event.unit]; of a power gauge [J]; NaN: not known */
+    double total;                 /* `raw_total` in event.unit; power gauges [J]; NaN: not known */
     struct apapi_summary summary; /* energy and power [W]; other counters [event.unit/s]; other
                                      gauges [event.unit] */
     uint64_t covered_ns;          /* time between good readings [ns] */
     double uncertainty_j;         /* of the energy [J]; NaN: no energy, or not known */
     struct apapi_incidents incidents;
     bool stuck; /* the counter never moved: `total` is NaN */
-    bool still; /* the same, in a time that is too short to call it stuck */
+    bool still; /* the counter never moved, in a time that is too short to call it stuck */
     struct apapi_value_result values[2]; /* value0 and value1 */
 };
 
@@ -86,7 +86,7 @@ struct apapi_component_result {
     bool measured;
     char source[64];      /* what was read, for example "sysfs powercap"; "": not measured */
     char reason[256];     /* why it was not measured, or not to the end; "": it was */
-    uint64_t interval_ns; /* between two readings [ns] */
+    uint64_t interval_ns; /* time between two readings [ns] */
     uint64_t missed;      /* readings skipped because the sampler was late */
     uint64_t outages;     /* times no event could be read; retries become rarer then */
     uint64_t outage_ns;   /* length of all outages, between good readings [ns] */
@@ -101,15 +101,15 @@ struct apapi_domain_result {
     bool measured;
     double energy_j;                /* [J]; NaN: not known */
     double uncertainty_j;           /* [J]; NaN: not known */
-    double covered;                 /* part of late_ns + elapsed_ns that energy_j is of: that of the
-                                       meter with the least, 0..1; NaN, 0: not known */
-    double rest_j;                  /* estimate of the energy of the other part, at the mean power;
-                                       not in energy_j [J]; NaN, 0: not asked for, or no such part */
+    double covered;                 /* part of late_ns + elapsed_ns that energy_j covers, 0..1: that
+                                       of the meter that covers least; NaN, 0: not known */
+    double rest_j;                  /* estimated energy of the uncovered part, at the mean power; is
+                                       not in energy_j [J]; NaN, 0: not asked for, or all covered */
     struct apapi_summary power_w;   /* of all meters together [W] */
     struct apapi_timeline timeline; /* from the start of the measurement */
 };
 
-/** A domain that was not measured. For C. */
+/** A domain that was not measured. Not for C++. */
 #define APAPI_DOMAIN_UNMEASURED                                                                    \
     ((struct apapi_domain_result){.energy_j = NAN,                                                 \
                                   .uncertainty_j = NAN,                                            \
@@ -119,11 +119,10 @@ struct apapi_domain_result {
 
 /** Everything that a session has measured. */
 struct apapi_measurement {
-    int64_t start_unix_ns; /* of the first reading, UTC since 1970 [ns] */
-    char
-        boot[APAPI_BOOT_SIZE]; /* since which boot of the node monotonic_ns counts; "": not known */
-    uint64_t monotonic_ns; /* of the first reading, CLOCK_MONOTONIC [ns]; without `boot` it has no
-                              meaning */
+    int64_t start_unix_ns;      /* of the first reading, UTC since 1970 [ns] */
+    char boot[APAPI_BOOT_SIZE]; /* ID of the boot from which monotonic_ns counts; "": not known */
+    uint64_t monotonic_ns; /* of the first reading, CLOCK_MONOTONIC [ns]; has no meaning if `boot`
+                              is "" */
     uint64_t elapsed_ns;   /* from the first to the last reading, CLOCK_MONOTONIC [ns] */
     uint64_t late_ns;      /* from the requested start to the first reading [ns] */
     double covered;        /* part of late_ns + elapsed_ns between good readings, 0..1; NaN: none */

@@ -6,19 +6,19 @@
 APAPI_BEGIN_C
 
 /*
- * PAPI's high-level interface on regions of APAPI, for programs that are compiled with this header
+ * PAPI's high-level interface as regions of APAPI, for programs that are compiled with this header
  * instead of papi.h, or with both in any order: PAPI_hl_region_begin() and the others below become
  * apapi_hl_region_begin() and so on, and the program needs libapapi instead of libpapi. Programs
  * that are compiled already are run with libapapi_papi_hl.so preloaded: PAPI then counts and writes
- * as ever, and its regions are regions of APAPI besides.
+ * as without it, and its regions are also regions of APAPI.
  *
- * In a measured step regions have their time and their energy in its record. Events are not
- * counted, and nothing is written; elsewhere all calls do nothing.
+ * In a measured step, the step's record has time and energy of each region. Events are not counted,
+ * and nothing is written. Outside a measured step all calls do nothing.
  *
  * Results are PAPI's: PAPI_OK, or one of its errors below 0. Threads: as in apapi/region.h.
  */
 
-/* As papi.h has them, which may be included behind this header. */
+/* The same definitions as in papi.h, which may be included after this header. */
 /* NOLINTBEGIN(bugprone-macro-parentheses) */
 #ifndef PAPI_OK
 #define PAPI_OK 0
@@ -45,10 +45,10 @@ APAPI_API int apapi_hl_set_events(const char *events);
 /** Begin a region in this thread. @return PAPI_OK; PAPI_EINVAL: see apapi_region_begin() */
 APAPI_API int apapi_hl_region_begin(const char *region);
 
-/** Does nothing. @return PAPI_OK; PAPI_EINVAL: it is not open in this thread */
+/** Does nothing. @return PAPI_OK; PAPI_EINVAL: the region is not open in this thread */
 APAPI_API int apapi_hl_read(const char *region);
 
-/** End a region of this thread. @return PAPI_OK; PAPI_EINVAL: it is not open in this thread */
+/** End a region of this thread. @return PAPI_OK; PAPI_EINVAL: it is not open in the thread */
 APAPI_API int apapi_hl_region_end(const char *region);
 
 /** These four end the regions of this thread. @return PAPI_OK */

@@ -13,7 +13,7 @@
 APAPI_BEGIN_C
 
 #define APAPI_RECORD_VERSION 1
-#define APAPI_TEXT_SIZE 256      /* of a text, with its NUL [bytes]; longer texts are cut */
+#define APAPI_TEXT_SIZE 256      /* size of a text, with its NUL [bytes]; longer texts are cut */
 #define APAPI_UNKNOWN UINT32_MAX /* a number that is not known */
 
 /**
@@ -28,8 +28,8 @@ struct apapi_identity {
     char node[APAPI_TEXT_SIZE];
     uint32_t node_index;            /* of this node in the step, from 0 */
     uint32_t nodes;                 /* of the step */
-    char nodelist[APAPI_TEXT_SIZE]; /* their names as Slurm writes them, "n[001-004,7]"; "" if the
-                                       list is longer than this, as a part of it would be wrong */
+    char nodelist[APAPI_TEXT_SIZE]; /* names of these nodes as Slurm writes them, "n[001-004,7]"; ""
+                                       also if the list is too long, as a part would be wrong */
     uint32_t tasks;                 /* of the step on this node */
     uint32_t uid;
     char user[64];
@@ -45,14 +45,14 @@ struct apapi_identity {
     uint32_t het_offset; /* number of the component, from 0 */
     uint32_t cores;      /* allocated on this node, as Slurm counts them: to the job for a batch or
                             interactive step, otherwise to the step */
-    uint32_t node_cores; /* that this node has, as Slurm counts them; more than `cores`: the node
-                            may be shared */
+    uint32_t node_cores; /* all cores of this node, as Slurm counts them; more than `cores`: the
+                            node may be shared */
     uint32_t gpus;       /* allocated on this node, like `cores` */
     uint32_t restarts;   /* times the job was requeued */
-    uint32_t job_nodes;  /* of the job, in a batch step */
+    uint32_t job_nodes;  /* nodes of the job; known in a batch step only */
 };
 
-/** Nothing is known. For C. */
+/** An identity of which nothing is known. Not for C++. */
 #define APAPI_IDENTITY_UNKNOWN                                                                     \
     ((struct apapi_identity){.job = APAPI_UNKNOWN,                                                 \
                              .node_index = APAPI_UNKNOWN,                                          \
@@ -72,24 +72,24 @@ struct apapi_identity {
 /** How the tasks of the step ended on this node. APAPI_UNKNOWN: not known. */
 struct apapi_ending {
     uint32_t code;   /* highest exit status */
-    uint32_t signal; /* highest number of a signal that ended a task; APAPI_UNKNOWN also: none */
+    uint32_t signal; /* highest number of a signal that ended a task; APAPI_UNKNOWN: or none did */
     uint32_t failed; /* tasks with an exit status other than 0, or ended by a signal */
 };
 
-/** No task is known to have ended. For C. */
+/** An ending of which nothing is known. Not for C++. */
 #define APAPI_ENDING_UNKNOWN ((struct apapi_ending){APAPI_UNKNOWN, APAPI_UNKNOWN, APAPI_UNKNOWN})
 
-#define APAPI_CROSSINGS_MAX 32 /* of a record: of more, the first and the last half */
+#define APAPI_CROSSINGS_MAX 32 /* most in a record: of more, the first and the last half */
 
 /** A threshold that was crossed, and what was done. */
 struct apapi_crossing {
     char threshold[APAPI_TEXT_SIZE]; /* as it was given, without the actions: "total >= 5kJ" */
-    int64_t unix_ns;                 /* when, between two readings, UTC since 1970 [ns] */
-    double value;                    /* of the meter then [unit]; NaN: not known */
+    int64_t unix_ns;                 /* crossing time, between two readings, UTC since 1970 [ns] */
+    double value;                    /* value of the meter at that time [unit]; NaN: not known */
     char unit[APAPI_UNIT_SIZE];      /* of `value` */
     uint64_t count;                  /* crossings of this threshold up to and with this one */
     char action[APAPI_TEXT_SIZE];    /* "log, signal=USR1" */
-    char result[APAPI_TEXT_SIZE];    /* what came of the actions; "": nothing to report */
+    char result[APAPI_TEXT_SIZE];    /* the result of the actions; "": nothing to report */
 };
 
 /** Everything measured for one step on one node. */
@@ -99,16 +99,16 @@ struct apapi_record {
     char reason[APAPI_TEXT_SIZE]; /* why it is not complete; "": it is */
     struct apapi_measurement measurement;
     struct apapi_ending ending;
-    bool recovered;                  /* from a checkpoint; its writer ended before the step did */
-    bool delayed;                    /* it could not be written at the end of the step, but later */
-    char unwritten[APAPI_TEXT_SIZE]; /* as passed to srun: why it could not be written; "": it was
-                                        written */
+    bool recovered;                  /* from a checkpoint: its writer ended before the step did */
+    bool delayed;                    /* was not written at the end of the step, but later */
+    char unwritten[APAPI_TEXT_SIZE]; /* in the copy for srun: why the record could not be written;
+                                        "": it was written */
     struct apapi_regions regions;    /* of the step's programs; count 0: none was used */
-    uint64_t crossings;              /* of all thresholds */
-    size_t crossing_count;           /* of the next */
+    uint64_t crossings;              /* crossings of all thresholds */
+    size_t crossing_count;           /* length of `crossing` */
     struct apapi_crossing *crossing; /* by time; owned by the record; NULL: none */
-    struct apapi_share share; /* what the step is given of the energy in `measurement`, which is
-                                 that of the whole node */
+    struct apapi_share share; /* the step's share of the energy in `measurement`, which is of the
+                                 whole node */
 };
 
 /*
@@ -116,7 +116,7 @@ struct apapi_record {
  */
 
 /**
- * Write a record as one line of JSON, without the newline. It says everything: no figure has to be
+ * Write a record as one line of JSON, without the newline. The line has all figures: none has to be
  * derived from others.
  * @param line  result; free it with free(). Set on success only
  * @return 0; -1 with errno ENOMEM
@@ -137,8 +137,8 @@ APAPI_API int apapi_record_decode(const char *text, size_t size, struct apapi_re
                                   struct apapi_error *err);
 
 /**
- * @return uncertainty of the energy of all domains that add up [J]: the sum of theirs, as all may
- *         err in the same direction. NaN: one of them is not known, or no domain was measured
+ * @return uncertainty of the energy of all domains that add up [J]: the sum over the domains, as
+ *         all may err in the same direction. NaN: one is not known, or no domain was measured
  */
 APAPI_API double apapi_record_uncertainty_j(const struct apapi_measurement *m);
 
@@ -146,7 +146,7 @@ APAPI_API double apapi_record_uncertainty_j(const struct apapi_measurement *m);
 APAPI_API void apapi_record_clear(struct apapi_record *record);
 
 /*
- * Records of one step from all its nodes, added up as they arrive. Little is kept of each node.
+ * The records of one step from all its nodes, added up as they arrive. Little is kept of each one.
  */
 
 /** A merge. Opaque. One thread at a time. */
@@ -168,7 +168,7 @@ APAPI_API int apapi_merge_add(struct apapi_merge *merge, const struct apapi_reco
 
 /**
  * Add a node that has no record.
- * @param reason  why; NULL or "": no reason, the node is only counted
+ * @param reason  why the node has no record; NULL or "": the node is only counted
  * @return 0; -1 with errno as apapi_merge_add()
  */
 APAPI_API int apapi_merge_absent(struct apapi_merge *merge, const char *node, const char *reason);
@@ -184,7 +184,7 @@ APAPI_API int apapi_merge_expect(struct apapi_merge *merge, const char *nodelist
 
 /**
  * Add all nodes that are still expected as nodes without a record.
- * @param reason  as apapi_merge_absent()
+ * @param reason  as for apapi_merge_absent()
  * @return 0; -1 with errno ENOMEM
  */
 APAPI_API int apapi_merge_give_up(struct apapi_merge *merge, const char *reason);
@@ -224,11 +224,11 @@ struct apapi_table_head {
     const char *name;    /* of the program; NULL or "": none */
     double user_s;       /* CPU time of the program in user mode [s]; NaN: not shown */
     double system_s;     /* CPU time of the program in the kernel [s] */
-    double elapsed_s;    /* wall time of the program [s]; NaN: that of the measurement */
+    double elapsed_s;    /* wall time of the program [s]; NaN: show the time of the measurement */
     uint64_t peak_bytes; /* peak memory of the program [bytes]; 0: not shown */
     const char *end;     /* how the program ended, "exit status 3"; NULL: not shown */
     const char *note;    /* what else went wrong; NULL: nothing */
-    size_t nodes;        /* of the step; 0: as many as the records say */
+    size_t nodes;        /* nodes of the step; 0: as many as the records say */
     bool verbose;        /* show every event, and the trust block in words */
 };
 

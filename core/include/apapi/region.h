@@ -8,20 +8,20 @@
 APAPI_BEGIN_C
 
 /*
- * Regions: named parts of a program, whose energy the record of a measured step names.
+ * Regions: named parts of a program. The record of a measured step has the energy of each region.
  *
  *     apapi_region_begin("solve");
  *     ...
  *     apapi_region_end("solve");
  *
- * The first call of any of these functions sets everything up. Regions are of the thread that
- * calls; they nest, and the same name in the same outer region adds up. Outside of a measured step
- * all calls return at once and do nothing. In a measured step a call takes some tens of nanoseconds
- * and needs no system call, lock or memory, except for the first one of a thread and the first one
- * of each name in each outer region.
+ * The first call of any of these functions sets everything up. A region belongs to the thread that
+ * begins it. Regions nest; all passes of a name in the same outer region add up. Outside a measured
+ * step all calls return at once and do nothing. In a measured step a call takes some tens of
+ * nanoseconds, and makes no system call, takes no lock and allocates nothing, except for the first
+ * call of a thread and the first call with each name in each outer region.
  *
- * Calls that make no sense (below: EALREADY, ENOENT, EPERM, E2BIG) are counted and reported once
- * each on standard error. They never change what the program does: its results may be ignored.
+ * Calls that make no sense (below: EALREADY, ENOENT, EPERM, E2BIG) are counted, and each kind is
+ * reported once on standard error. A program may ignore the results of all functions.
  *
  * Names are texts of any bytes. The first 255 bytes tell them apart. A program may use 254 names
  * and 254 regions within each other (paths); all others are added up as one.
@@ -31,16 +31,16 @@ APAPI_BEGIN_C
 
 #define APAPI_REGION_DEPTH 64 /* regions that are open in a thread at one time */
 
-/** A name, for the calls below that have no name to look up. 0: outside of a measured step. */
+/** The handle of a name: with it, a call does not look the name up. 0: not in a measured step. */
 typedef uint32_t apapi_region;
 
 /**
  * Begin a region in this thread.
  * @param name  may be freed after the call
  * @return 0; -1 with errno
- *         EALREADY  this region is the innermost one already. The call counts, as for a
- *                   function that calls itself: its end ends nothing but this call
- *         E2BIG     more than APAPI_REGION_DEPTH are open; its end has to come nevertheless
+ *         EALREADY  this region is the innermost one already, as in a function that calls itself.
+ *                   The call is counted: the next apapi_region_end() ends this call only
+ *         E2BIG     more than APAPI_REGION_DEPTH regions are open; end this one nevertheless
  *         EINVAL    `name` is NULL
  */
 APAPI_API int apapi_region_begin(const char *name);
@@ -48,8 +48,8 @@ APAPI_API int apapi_region_begin(const char *name);
 /**
  * End a region of this thread. Regions that were begun in it, and are still open, end as well.
  * @return 0; -1 with errno
- *         ENOENT  it is open in no thread; or it was when this process was forked
- *         EPERM   it is open in another thread, which alone can end it
+ *         ENOENT  the region is open in no thread, or was begun before this process was forked
+ *         EPERM   the region is open in another thread; only that thread can end it
  *         EBUSY   regions in it were still open
  *         EINVAL  `name` is NULL
  */
@@ -60,21 +60,21 @@ APAPI_API int apapi_region_stop(void);
 
 /**
  * Look a name up, before a loop.
- * @return for apapi_region_enter() and apapi_region_leave() in any thread of this process and
- *         of processes forked from it, for as long as they run; 0: there is nothing to measure
+ * @return a handle for apapi_region_enter() and apapi_region_leave() in any thread of this process
+ *         and of processes forked from it, for as long as they run; 0: there is nothing to measure
  */
 APAPI_API apapi_region apapi_region_handle(const char *name);
 
-/** apapi_region_begin() for a name that was looked up; 0 is allowed and does nothing. */
+/** Like apapi_region_begin(), with a handle; 0 is allowed and does nothing. */
 APAPI_API int apapi_region_enter(apapi_region region);
 
-/** apapi_region_end() for a name that was looked up; 0 is allowed and does nothing. */
+/** Like apapi_region_end(), with a handle; 0 is allowed and does nothing. */
 APAPI_API int apapi_region_leave(apapi_region region);
 
 /**
- * Give a figure of merit: a result of the program that its energy is compared with.
- * @param name   the last value of a name counts; its first 63 bytes tell it apart. A process, and a
- *               record, has 64 of them
+ * Give a figure of merit: a result of the program, which is divided by the program's energy.
+ * @param name   the first 63 bytes tell names apart, and the last value of each name counts. A
+ *               process has at most 64 names, and so has a record
  * @param value  finite
  * @param unit   what is counted: "iterations", "FLOP"; NULL or "": none
  * @return 0, also outside of a measured step; -1 with errno EINVAL (`name` is NULL or empty, or

@@ -14,29 +14,29 @@ APAPI_BEGIN_C
  * not known is NaN, never 0. All functions here may be called from any thread.
  */
 
-#define APAPI_REGION_PATH_SIZE 256 /* of "outer/inner", with its NUL [bytes] */
-#define APAPI_REGIONS_MAX 256      /* regions that a record names; the others are in its rest */
-#define APAPI_REGION_BINS 60       /* of a region's share over time */
-#define APAPI_FOM_NAME_SIZE 64     /* of a figure of merit, with its NUL [bytes] */
-#define APAPI_FOM_UNIT_SIZE 32     /* of its unit, with its NUL [bytes] */
-#define APAPI_FOMS_MAX 64          /* figures of merit in a record */
+#define APAPI_REGION_PATH_SIZE 256 /* size of a path "outer/inner", with its NUL [bytes] */
+#define APAPI_REGIONS_MAX 256      /* most regions named in a record; others: APAPI_REGION_REST */
+#define APAPI_REGION_BINS 60       /* most bins of a region's share over time */
+#define APAPI_FOM_NAME_SIZE 64     /* size of a figure of merit's name, with its NUL [bytes] */
+#define APAPI_FOM_UNIT_SIZE 32     /* size of a figure of merit's unit, with its NUL [bytes] */
+#define APAPI_FOMS_MAX 64          /* most figures of merit in a record */
 
 /** The kind of an entry. */
 enum apapi_region_kind {
     APAPI_REGION_NAMED,    /* a region that a program has marked, by its path */
-    APAPI_REGION_UNMARKED, /* threads of these programs while they are in no region */
-    APAPI_REGION_IDLE, /* what the node draws whatever these threads do, and all other programs */
-    APAPI_REGION_REST, /* the regions that have no entry of their own, added up */
+    APAPI_REGION_UNMARKED, /* threads of programs with regions, while they are in no region */
+    APAPI_REGION_IDLE, /* the node without these threads: its idle power and all other programs */
+    APAPI_REGION_REST, /* all regions that have no entry of their own, added up */
     APAPI_REGION_KINDS
 };
 
 /** Where the energy of an entry comes from. */
 enum apapi_region_method {
-    APAPI_REGION_UNKNOWN,   /* it has none: `reason` says why */
-    APAPI_REGION_MEASURED,  /* it lasted several readings: difference of the meters */
+    APAPI_REGION_UNKNOWN,   /* the energy is not known: `reason` says why */
+    APAPI_REGION_MEASURED,  /* the region lasted several readings: difference of the meters */
     APAPI_REGION_ESTIMATED, /* from its share of the time in many intervals between readings */
-    APAPI_REGION_SHARED,    /* the readings cannot tell it from others: their common energy, shared
-                               by time. `reason` names one of them */
+    APAPI_REGION_SHARED,    /* the readings cannot tell the region from others: their common energy
+                               is shared by time. `reason` names one of the others */
     APAPI_REGION_METHODS
 };
 
@@ -54,33 +54,33 @@ struct apapi_region_result {
                                           kind APAPI_REGION_NAMED. UTF-8 */
     enum apapi_region_kind kind;
     enum apapi_region_method method;
-    uint64_t count;    /* times it was entered; 0: not known */
-    uint32_t programs; /* processes that used it */
-    uint32_t threads;  /* threads that used it, of all these */
-    uint64_t time_ns;  /* in the region and not in an inner one, all threads added up [ns]; of
-                          APAPI_REGION_IDLE the time of the measurement */
+    uint64_t count;    /* times that the region was entered; 0: not known */
+    uint32_t programs; /* processes that used the region */
+    uint32_t threads;  /* threads of all these processes that used the region */
+    uint64_t time_ns;  /* time in the region, but not in an inner one, of all threads together [ns];
+                          APAPI_REGION_IDLE: the time of the measurement */
     char reason[96];   /* why the energy is not known or not told apart; "": it is */
     struct apapi_region_energy domains[APAPI_DOMAINS]; /* by enum apapi_domain */
     uint64_t bin_ns; /* width of a bin of `share_pct`, from the start of the measurement [ns] */
-    uint32_t bins;   /* of `share_pct`; 0: not known. In later ones the share is 0 */
+    uint32_t bins;   /* bins in use; 0: not known. In later bins the share is 0 */
     uint8_t share_pct[APAPI_REGION_BINS]; /* of the node's energy (package + dram + gpu) in the bin,
                                              by the mean power of each region, 0..100 [%] */
 };
 
-/** A result of the program, to be divided by its energy: iterations, floating-point operations. */
+/** A figure of merit: a result of the program (iterations, FLOP), to be divided by its energy. */
 struct apapi_fom {
     char name[APAPI_FOM_NAME_SIZE]; /* UTF-8 */
     char unit[APAPI_FOM_UNIT_SIZE]; /* "": none */
-    double value;                   /* the last one of each program, added up over `programs` */
-    uint32_t programs;              /* processes that gave it */
+    double value;                   /* sum of the last value of each of the `programs` */
+    uint32_t programs;              /* processes that gave a value */
 };
 
 /** Counts of regions and programs without an entry of their own. */
 struct apapi_region_losses {
-    uint64_t regions;  /* in the entry APAPI_REGION_REST */
-    uint64_t names;    /* that programs could not keep */
-    uint64_t threads;  /* that programs could not keep, or beyond the most of a step */
-    uint64_t programs; /* beyond the most of a step */
+    uint64_t regions;  /* regions in the entry APAPI_REGION_REST */
+    uint64_t names;    /* names for which a program had no room */
+    uint64_t threads;  /* threads for which a program, or the step, had no room */
+    uint64_t programs; /* programs for which the step had no room */
     uint64_t refused;  /* programs whose page was not valid */
     uint64_t misuses;  /* begins without an end, ends without a begin */
 };

@@ -11,9 +11,9 @@
 APAPI_BEGIN_C
 
 /*
- * Read records: from an accounting folder, files and pipes, also compressed with gzip; one record
- * in each line, also as elements of an array. Lines that are no records are skipped, counted and
- * reported, and do not end the reading: a torn last line, other data, a record of a later version.
+ * Read records from an accounting folder, files and pipes, also compressed with gzip. Each record
+ * is one line, which may be an element of a JSON array. Lines that are no records (a torn last
+ * line, other data, a record of a later version) are skipped, counted and reported.
  * Memory is bounded for any input.
  */
 
@@ -24,12 +24,12 @@ APAPI_BEGIN_C
  * to other records are skipped before they are parsed: errors in them are not found.
  */
 struct apapi_scan_filter {
-    int64_t from_unix_ns; /* measured until then or longer, UTC since 1970 [ns] */
-    int64_t to_unix_ns;   /* measured until before then, UTC since 1970 [ns] */
+    int64_t from_unix_ns; /* the measurement ended then or later, UTC since 1970 [ns] */
+    int64_t to_unix_ns;   /* the measurement ended before then, UTC since 1970 [ns] */
     const uint32_t *jobs; /* one of these job ids, in any order */
     size_t job_count;
-    bool job_parts; /* `jobs` also names tasks of array jobs and components of heterogeneous jobs */
-    const char *cluster, *user, *account, *partition; /* names with commas; `user`: also uids */
+    bool job_parts; /* an array's or a heterogeneous job's id in `jobs` means all its parts, too */
+    const char *cluster, *user, *account, *partition; /* "NAME,NAME"; `user` also takes uids */
     const char *nodes;                                /* as Slurm writes it: "login,n[001-004,7]" */
 };
 
@@ -37,7 +37,7 @@ struct apapi_scan_filter {
 struct apapi_scan_problem {
     const char *file;
     size_t line;        /* from 1; 0: the file itself, or a file that was not read from its start */
-    uint64_t offset;    /* of the beginning of the line [bytes] */
+    uint64_t offset;    /* where the line begins in the file [bytes] */
     const char *reason; /* printable on any terminal */
 };
 
@@ -45,26 +45,26 @@ struct apapi_scan_problem {
 struct apapi_scan_file {
     const char *day;  /* "2026-11-21" */
     const char *name; /* "n1.jsonl" */
-    uint64_t size;    /* [bytes], as it lies on the disk */
-    int fd;           /* for pread(2) and fstat(2) alone */
+    uint64_t size;    /* size on the disk, perhaps compressed [bytes] */
+    int fd;           /* use it only with pread(2) and fstat(2) */
 };
 
 /** @return 0 to continue; -1 with errno: the reading ends and fails with this errno. */
 typedef int (*apapi_scan_f)(const struct apapi_record *record, const char *line, size_t size,
                             void *context);
 
-/** Receives what is read. All members but `record` may be NULL. */
+/** The functions that receive what is read. All members except `record` may be NULL. */
 struct apapi_scan_sink {
-    /* A record and its line of `size` bytes, without the newline. Both are valid only during the
-     * call. */
+    /* Receives a record and its line of `size` bytes, without the newline. Both are valid only
+     * during the call. */
     apapi_scan_f record;
     void (*problem)(const struct apapi_scan_problem *problem, void *context);
-    /* Before a file of a folder is read. `offset` is 0; set it to start at a later byte. @return
-     * false: leave the file out. */
+    /* Called before a file of a folder is read. `offset` is 0; set it to start at a later byte.
+     * @return false: leave the file out. */
     bool (*begin)(const struct apapi_scan_file *file, uint64_t *offset, void *context);
-    /* After the file. `offset` is the end of the last complete line: start there another time. */
+    /* Called after the file. `offset` is the end of its last complete line: start there later. */
     void (*end)(const struct apapi_scan_file *file, uint64_t offset, void *context);
-    void *context; /* for all of them */
+    void *context; /* for all four functions */
 };
 
 /** Counts of the input so far. */
@@ -72,8 +72,8 @@ struct apapi_scan_counts {
     size_t files;      /* opened */
     size_t unreadable; /* files, and folders below the given one, that could not be read */
     size_t records;    /* passed to the sink */
-    size_t skipped;    /* lines that are no record, of a later version, or too long */
-    size_t newer;      /* lines of these that are of a later version */
+    size_t skipped;    /* lines that are no record, too long, or records of a later version */
+    size_t newer;      /* those of `skipped` that are records of a later version */
 };
 
 /** A reader. Opaque. One thread at a time; several readers may run side by side. */
@@ -95,8 +95,8 @@ APAPI_API void apapi_scan_destroy(struct apapi_scan *scan);
 /**
  * Read an accounting folder: <dir>/<YYYY-MM-DD>/<node>.jsonl, also .jsonl.gz, in the
  * order of days and nodes. Days and nodes that the filter excludes are not opened. Symbolic links
- * below `dir` are not followed. A file that cannot be read is reported, counted and left out. One
- * that is compressed or decompressed meanwhile is read, perhaps twice.
+ * below `dir` are not followed. A file that cannot be read is reported, counted and left out. A
+ * file that is compressed or decompressed meanwhile is read, perhaps twice.
  * @return 0; -1 with errno of opening `dir`, or of the sink, which leaves `err` empty
  */
 APAPI_API int apapi_scan_folder(struct apapi_scan *scan, const char *dir, struct apapi_error *err);
@@ -107,11 +107,11 @@ APAPI_API int apapi_scan_folder(struct apapi_scan *scan, const char *dir, struct
  */
 APAPI_API int apapi_scan_file(struct apapi_scan *scan, const char *path, struct apapi_error *err);
 
-/** Read an open file, `name` in messages, from its position on. Returns as apapi_scan_file(). */
+/** Like apapi_scan_file() for an open file, from its position on. `name` stands in messages. */
 APAPI_API int apapi_scan_stream(struct apapi_scan *scan, int fd, const char *name,
                                 struct apapi_error *err);
 
-/** Take a line without its newline, as if it had been read. 0; -1 with errno of the sink, ENOMEM */
+/** Take a line without its newline, as if read. @return 0; -1 with errno of the sink, ENOMEM */
 APAPI_API int apapi_scan_line(struct apapi_scan *scan, const char *text, size_t size);
 
 /** @return what has been read so far. Belongs to the reader, which continues to update it. */

@@ -14,10 +14,10 @@
 APAPI_BEGIN_C
 
 /*
- * A session measures a set of components: create, start, stop, take the measurement, destroy. Calls
- * for one session come from one thread at a time. create() and the checks of lists come from one
- * thread at a time for all sessions, because PAPI requires it. A session reads descriptors that it
- * keeps open: a program that closes those of others (closefrom(3)) destroys its sessions before.
+ * A session measures a set of components: create, start, stop, take the measurement, destroy. Call
+ * these functions for one session from one thread at a time. Call create() and the checks of lists
+ * from one thread at a time for all sessions, because PAPI requires it. A session keeps descriptors
+ * open: destroy all sessions before closefrom(3) or the like closes descriptors of others.
  */
 
 /** A set of components that are measured together. Opaque. */
@@ -31,8 +31,8 @@ struct apapi_sample {
     size_t event_count;
     const struct apapi_event *events;
     const struct apapi_reading *readings;
-    /* A gauge's value, or what a counter has counted [event.unit], in spans_ns [ns, 0: not known].
-     * NaN: no value, and no span. */
+    /* A gauge's value, or what a counter has counted [event.unit] in the time spans_ns [ns]; 0: the
+     * time is not known. NaN: no value, and no time. */
     const double *values;
     const uint64_t *spans_ns;
 };
@@ -54,7 +54,7 @@ struct apapi_sample {
  */
 typedef void (*apapi_sample_f)(const struct apapi_sample *sample, void *context);
 
-/** The same after each reading that the live page shows. */
+/** Like apapi_sample_f, after each reading that the live page shows. */
 typedef void (*apapi_live_shown_f)(const struct apapi_live_page *live, void *context);
 
 /** The settings of a session. apapi_session_create() copies it. Zero and NULL are the defaults. */
@@ -66,28 +66,28 @@ struct apapi_session_config {
     bool all_results;
     const char *sources; /* order of sources, "sysfs:papi"; NULL, "": each component's own order */
     const struct apapi_intervals *intervals; /* NULL: APAPI_INTERVAL_DEFAULT_NS for all */
-    /* No component is read at shorter intervals, whatever `intervals` and the user's definitions
-     * say. All readings but the first and the last are made at multiples of it on CLOCK_MONOTONIC.
-     * Exception: a counter that would wrap unseen, as its source knows. 0: no limit [ns] */
+    /* The shortest interval of any component, whatever `intervals` and the user's definitions say.
+     * All readings except the first and the last are made at its multiples on CLOCK_MONOTONIC.
+     * Exception: a counter that its source knows would wrap unseen. 0: no limit [ns] */
     uint64_t min_interval_ns;
-    /* NULL: all events. Must stay valid as long as the session. The rules choose and define the
-     * events of the result. The domains always have all meters of a source, as the source and
+    /* The rules that choose and define the events of the result; NULL: all events. Must stay valid
+     * as long as the session. The domains always have all meters of a source, as the source and
      * `default_ops` define them. */
     const struct apapi_event_rules *rules;
     bool softfail;            /* a component or a listed event that does not exist is no error */
     uint64_t patience_ns;     /* how long create() waits for sources that are slow to open [ns] */
     apapi_sample_f on_sample; /* NULL: not needed */
     void *context;            /* for on_sample() */
-    /* A live page: all zeros, except for what the owner writes about itself in its head. Updated
-     * after each reading. Must stay valid as long as the session. NULL: none */
+    /* A live page, all zeros except for the members of its head that the caller sets. Updated after
+     * each reading. Must stay valid as long as the session. NULL: none */
     struct apapi_live_page *live;
     apapi_live_shown_f on_live; /* NULL: not needed */
     void *live_context;         /* for on_live() */
 };
 
 /**
- * @return the components that are measured by default: those of this list that can be measured
- *         here. Static storage. Any thread
+ * @return the components that are measured by default, as far as they can be measured here. Static
+ *         storage. Any thread
  */
 APAPI_API const char *apapi_components_default(void);
 
@@ -102,8 +102,8 @@ APAPI_API int apapi_components_check(const char *components, struct apapi_error 
 /**
  * Check the components that an event list names before ":::", whether they are measured or not.
  * @param list       NULL is allowed: nothing to check
- * @param elsewhere  the list is for other machines: a component that only PAPI could know is
- *                   accepted where there is no PAPI
+ * @param elsewhere  the list is for other machines: if there is no PAPI here, accept a component
+ *                   that only PAPI could know
  * @return 0; -1 with errno ENOENT: no source knows a component; `err` names its line
  */
 APAPI_API int apapi_eventlist_check(const struct apapi_eventlist *list, bool elsewhere,
@@ -112,8 +112,8 @@ APAPI_API int apapi_eventlist_check(const struct apapi_eventlist *list, bool els
 /**
  * Open the sources of all components. A component that cannot be read is no error: its result has
  * the reason. Sources that are slow to open are opened in the background, and create() waits for
- * them for config->patience_ns. What is wrong with these, or with the user's list of their events,
- * is in the result only.
+ * them for config->patience_ns. Their errors, and errors of the user's list about their events, are
+ * in the result only.
  * @return the session; free it with apapi_session_destroy(). NULL with errno
  *         EINVAL, ENOENT  as apapi_components_check(); a word of config->sources is not a source;
  *                         the user's list names an event that does not exist, or a component that
@@ -126,12 +126,12 @@ APAPI_API struct apapi_session *apapi_session_create(const struct apapi_session_
 
 /**
  * Make a reading now, and further ones at each interval, in the session's workers, which receive no
- * signals. What cannot be read is tried again after 1, 2, 4, 8 ... intervals, at most a minute.
- * After a second its source is opened again. A session can be started again after a stop; its
- * result then starts from zero.
+ * signals. A component that cannot be read is tried again after 1, 2, 4, 8 ... intervals, at most a
+ * minute. After a second of failures its source is opened again. A session can be started again
+ * after a stop; its result then starts from zero.
  * @param requested_ns  when the caller requested the start, CLOCK_MONOTONIC [ns]; 0: now
  * @return 0; -1 with errno
- *         EALREADY  it is running
+ *         EALREADY  the session is running
  *         EAGAIN    no thread could be started; nothing is measured
  */
 APAPI_API int apapi_session_start(struct apapi_session *session, uint64_t requested_ns,
@@ -142,30 +142,30 @@ APAPI_API int apapi_session_start(struct apapi_session *session, uint64_t reques
  * APAPI_SHARED_WAIT_NS, and for APAPI_STOP_WAIT_NS where a component has its own worker. A
  * component that does not answer in this time keeps what was measured before, and its result has
  * the reason.
- * @return 0; -1 with errno EALREADY: it is not running
+ * @return 0; -1 with errno EALREADY: the session is not running
  */
 APAPI_API int apapi_session_stop(struct apapi_session *session, struct apapi_error *err);
 
 /**
  * The figures between the last start and stop.
  * @param m  result; empty it with apapi_measurement_clear(). Set on success only
- * @return 0; -1 with errno EBUSY (it is running), ENODATA (it was never started), ENOMEM
+ * @return 0; -1 with errno EBUSY (the session is running), ENODATA (it was never started), ENOMEM
  */
 APAPI_API int apapi_session_measurement(struct apapi_session *session, struct apapi_measurement *m,
                                         struct apapi_error *err);
 
 /**
  * The figures from the start to the latest reading, while the session continues. Waits for no
- * source; a reading waits some microseconds. After a stop: as apapi_session_measurement().
+ * source, and delays a reading by some microseconds. After a stop: as apapi_session_measurement().
  * @param m  result; empty it with apapi_measurement_clear(). Set on success only
- * @return 0; -1 with errno ENODATA (it was never started), ENOMEM
+ * @return 0; -1 with errno ENODATA (the session was never started), ENOMEM
  */
 APAPI_API int apapi_session_snapshot(struct apapi_session *session, struct apapi_measurement *m,
                                      struct apapi_error *err);
 
 /**
- * Stop if it is running, and free. A thread that hangs in its source is abandoned, and the source
- * stays open; the thread no longer uses anything of the caller's. NULL is allowed. errno is
+ * Stop a session that is running, and free it. A thread that hangs in its source is abandoned, and
+ * the source stays open; the thread no longer uses the caller's memory. NULL is allowed. errno is
  * preserved.
  */
 APAPI_API void apapi_session_destroy(struct apapi_session *session);

@@ -36,7 +36,7 @@ struct apapi_reader {
 /** Called once for each component that a source offers. `name` is valid only during the call. */
 typedef void (*apapi_component_f)(const char *name, void *context);
 
-/** @return "sysfs", "papi": as in APAPI_SOURCES; static. */
+/** @return the source's name as in APAPI_SOURCES: "sysfs", "papi". Static storage. */
 APAPI_API const char *apapi_source_name(const struct apapi_source *source);
 
 /**
