@@ -9,11 +9,10 @@
 /** Number of elements of an array; not of a pointer. */
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/** @return -1, 0, 1: the first number is less, the same, greater. For expressions without effects.
- */
+/** @return -1, 0, 1: a < b, a == b, a > b. The arguments are evaluated twice. */
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
-/* For qsort() and bsearch() of numbers. */
+/* Comparisons of numbers for qsort() and bsearch(). */
 
 static inline int compare_uint32(const void *left, const void *right)
 {
@@ -34,7 +33,8 @@ static inline int compare_double(const void *left, const void *right)
 
 /**
  * Make room for `more` elements. The size of a full array is doubled.
- * @param array  address of the pointer to it, NULL if *room is 0; it may move
+ * @param array  address of the pointer to the array, which may move; the pointer is NULL if *room
+ *               is 0
  * @param count  elements in use
  * @param more   > 0
  * @param room   allocated elements
@@ -64,7 +64,7 @@ static inline int array_extend(void *array, size_t count, size_t more, size_t *r
     return 0; // cppcheck-suppress memleak; the array owns it
 }
 
-/** The same for one more element. */
+/** array_extend() by one element. */
 static inline int array_add(void *array, size_t count, size_t *room, size_t size)
 {
     return array_extend(array, count, 1, room, size);

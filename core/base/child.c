@@ -22,7 +22,7 @@
 
 /* --- signals -------------------------------------------------------------------------------- */
 
-/* The first ones end a series of runs; the others are for the program alone. */
+/* The first SIGNALS_ENDING also end a series of runs; the others are for the program alone. */
 static const int caught[SIGNALS_CAUGHT] = {SIGINT,  SIGQUIT, SIGTERM, SIGHUP,
                                            SIGUSR1, SIGUSR2, SIGALRM};
 #define SIGNALS_ENDING 4
@@ -31,18 +31,18 @@ static volatile sig_atomic_t receiver;
 static volatile sig_atomic_t last;
 
 /*
- * Terminals, kill(-group), timeout(1) and Slurm send a signal to the program, too: only what is
- * sent to this process alone is passed on. The witness tells them apart. It is a process beside
- * the program, which has what all have, and nothing else.
+ * Terminals, kill(-group), timeout(1) and Slurm send a signal to the program, too; only a signal
+ * that is sent to this process alone is passed on. The witness tells which: a process beside the
+ * program that gets the signals that are sent to all processes, and no others.
  */
 static struct witness {
-    pid_t pid;                 /* 0: there is none, and what kill(2) sends is passed on */
-    atomic_uint counts[_NSIG]; /* of signals that it has had */
-} * witness;                   /* shared with it */
+    pid_t pid;                 /* 0: there is no witness; all signals of kill(2) are passed on */
+    atomic_uint counts[_NSIG]; /* signals that the witness has received, by number */
+} * witness;                   /* memory that is shared with the witness */
 
-#define WITNESS_GRACE 20     /* looks: a sender may not have reached it yet */
-#define LOOK_NS 1000000      /* between them */
-#define TOGETHER_NS 20000000 /* timeout(1) sends it to one, then to all: that is one signal */
+#define WITNESS_GRACE 20     /* looks at `counts`: the signal may reach the witness later */
+#define LOOK_NS 1000000      /* time between two looks [ns] */
+#define TOGETHER_NS 20000000 /* timeout(1) signals one process, then all: that counts once [ns] */
 
 static _Noreturn void witness_run(pid_t parent)
 {
@@ -91,7 +91,7 @@ static void witness_end(void)
     }
 }
 
-/* Has it been sent the signal, but has not counted it? A busy machine may not let it run. */
+/* @return whether the witness has yet to count a signal: a busy machine may not let it run. */
 static bool witness_pends(int number)
 {
     char path[32], text[2048] = "";
@@ -111,7 +111,7 @@ static bool witness_pends(int number)
 
 static bool witness_has(int number)
 {
-    static unsigned seen[_NSIG]; /* with one that it will count */
+    static unsigned seen[_NSIG]; /* signals dealt with, also one that is not in `counts` yet */
     static uint64_t seen_ns[_NSIG];
     const struct timespec pause = {.tv_nsec = LOOK_NS};
     int news = 0;
@@ -124,7 +124,7 @@ static bool witness_has(int number)
         bool pends = i == WITNESS_GRACE && witness_pends(number);
         unsigned count = atomic_load(&witness->counts[number]);
 
-        news = (int)(count - seen[number]) + (pends && count == before); /* else it counts it now */
+        news = (int)(count - seen[number]) + (pends && count == before); /* else counted by now */
         if (news <= 0 && clock_monotonic_ns() - seen_ns[number] < TOGETHER_NS) {
             return true;
         }
@@ -139,7 +139,7 @@ static bool witness_has(int number)
     return news > 0;
 }
 
-/* It runs only while a program's end is waited for, or in signals_last(). */
+/* Handle a signal. Runs only while child_run() waits for a program's end, or in signals_last(). */
 static void handle(int signal_number, siginfo_t *info, void *context)
 {
     int saved = errno;
@@ -204,7 +204,7 @@ int signals_last(const struct signals *signals)
 
 static uint64_t given[DESCRIPTORS_MAX / 64];
 
-/* @param notes  NULL: close at exec what was not given */
+/* @param notes  NULL: have exec close the descriptor if it was not given to this process */
 static void look_at_descriptor(int folder, const char *name, unsigned char type, void *notes)
 {
     uint64_t fd = 0;
@@ -225,7 +225,7 @@ void child_note_descriptors(void)
     folder_each(AT_FDCWD, "/proc/self/fd", look_at_descriptor, given);
 }
 
-/* exec resets handlers to the default and keeps ignored signals ignored, as before. */
+/* Become the program. exec resets handlers to the default and keeps ignored signals ignored. */
 static _Noreturn void become(char *const argv[], const struct signals *signals, int error_pipe)
 {
     int error;
@@ -274,7 +274,7 @@ static double seconds(const struct timeval *time)
     return (double)time->tv_sec + (double)time->tv_usec / 1e6;
 }
 
-/* Signals are blocked while the ended program is reaped: its process number could be reused. */
+/* Signals are blocked while the ended program is reaped: its process id could be reused. */
 static int wait_for_end(pid_t pid, const struct signals *signals, struct child_end *end)
 {
     struct rusage usage;

@@ -9,27 +9,27 @@
 
 #define SIGNALS_CAUGHT 7 /* SIGINT, SIGQUIT, SIGTERM, SIGHUP; SIGUSR1, SIGUSR2, SIGALRM */
 
-/** The previous dispositions of those signals and of SIGCHLD, and the signal mask. */
+/** The previous dispositions of these signals and of SIGCHLD, and the previous signal mask. */
 struct signals {
     struct sigaction before[SIGNALS_CAUGHT], before_child;
     sigset_t mask;
 };
 
 /**
- * Catch them, unless they are ignored. SIGCHLD gets its default, or a program's end could not be
- * waited for. They stay blocked until signals_last() or child_run().
+ * Catch the SIGNALS_CAUGHT signals that are not ignored. They stay blocked until signals_last() or
+ * child_run(). SIGCHLD gets its default: if it were ignored, no program could be waited for.
  */
 void signals_catch(struct signals *signals);
 
 /** Restore the previous state. */
 void signals_restore(const struct signals *signals);
 
-/** @return the latest of the first four, even if it is blocked now; 0: none. */
+/** @return the latest SIGINT, SIGQUIT, SIGTERM or SIGHUP, even if blocked until now; 0: none. */
 int signals_last(const struct signals *signals);
 
 /**
  * Note which descriptors this process was given: programs get these, and none that a library opens
- * here. Before anything is opened.
+ * here. Call it before anything is opened.
  */
 void child_note_descriptors(void);
 
@@ -40,12 +40,12 @@ void child_note_descriptors(void);
 struct child_end {
     int status;          /* as from waitpid() */
     uint64_t elapsed_ns; /* from start to end [ns] */
-    /* of the program and all descendants that it waited for */
+    /* Of the program and all descendants that it waited for: */
     double user_s, system_s; /* CPU time [s] */
-    uint64_t peak_bytes;     /* the greatest resident size of one of them */
+    uint64_t peak_bytes;     /* the greatest resident size of one of these processes */
 };
 
-/** The settings of a program's start. */
+/** A function that is called when a program has been started. */
 struct child_started {
     void (*call)(pid_t pid, void *context);
     void *context;
@@ -53,10 +53,10 @@ struct child_started {
 
 /**
  * Run a program and wait for its end. It has this process' descriptors and environment, and the
- * signal mask and dispositions that were set before signals_catch(). What is sent to this process
- * alone is passed on to it. They are blocked before and after.
+ * signal mask and dispositions that were set before signals_catch(). A caught signal that is sent
+ * to this process alone is passed on to the program; before and after the run, it stays blocked.
  * @param argv     as for execvp(), NULL-terminated, argv[0] is searched in PATH
- * @param started  called when it runs; NULL: not needed
+ * @param started  called when the program runs; NULL: not needed
  * @return 0; -1 with errno, for child_start_failure().
  */
 int child_run(char *const argv[], const struct signals *signals,

@@ -8,7 +8,7 @@
 
 #define NS_PER_S INT64_C(1000000000)
 
-/** Less than 292 years as a double [ns]: signed, which is one instruction in place of six. */
+/** @return a time below 292 years as a double [ns]: by way of int64_t, one instruction, not six. */
 static inline double duration(uint64_t ns)
 {
     return (double)(int64_t)ns;
@@ -28,7 +28,7 @@ static inline uint64_t clock_monotonic_ns(void)
     return clock_ns(CLOCK_MONOTONIC);
 }
 
-/** @return the time until then, rounded up, as poll(2) takes it [ms]; 0: it is over. */
+/** @return the time until `due_ns`, rounded up, as poll(2) takes it [ms]; 0: it is over. */
 static inline int clock_left_ms(uint64_t due_ns)
 {
     uint64_t now_ns = clock_monotonic_ns();
@@ -78,13 +78,13 @@ static inline uint64_t clock_thread_cpu_ns(void)
 
 #define TIMESTAMP_SIZE 40 /* bytes of a timestamp with its NUL */
 
-/** Write as "2026-11-21T11:20:01.123456789Z". */
+/** Write a time as "2026-11-21T11:20:01.123456789Z". */
 void timestamp_format(char *text, size_t size, int64_t unix_ns);
 
-/** Parse it, with 0 to 9 decimals. 0; -1 with EINVAL (not a valid time), ERANGE (over 64 bits). */
+/** Parse one with 0 to 9 decimals. @return 0; -1 with EINVAL (no valid time), ERANGE (64 bits). */
 int timestamp_parse(const char *text, int64_t *unix_ns);
 
-/** The day in UTC as "2026-11-21". */
+/** Write the day in UTC as "2026-11-21". */
 void timestamp_day(char *text, size_t size, int64_t unix_ns);
 
 #endif

@@ -70,7 +70,7 @@ static bool folder_is_ours(const struct stat *status)
     return status->st_uid == 0 || status->st_uid == geteuid();
 }
 
-/* A link of root or this user, in a folder that no one else can change. */
+/* @return whether a link belongs to root or this user, in a folder that no one else can change. */
 static bool may_follow(int folder, const char *name)
 {
     struct stat above, link;
@@ -94,7 +94,7 @@ static int folder_enter(int folder, const char *name)
     return errno == ELOOP && may_follow(folder, name) ? openat(folder, name, flags) : -1;
 }
 
-/* The same; creates a missing folder if it is the last of the path. */
+/* Like folder_enter(), but create a missing folder if it is the last of the path. */
 static int folder_enter_or_make(int folder, const char *name, bool last)
 {
     int fd = folder_enter(folder, name);
@@ -107,8 +107,8 @@ static int folder_enter_or_make(int folder, const char *name, bool last)
     return fd;
 }
 
-/* Walk the path; its last folder is made if it is missing. @return as folder_enter(); `rest` is
- * where it stopped. */
+/* Enter the folders of a path one by one; make the last one if it is missing. @return as
+ * folder_enter(); `rest` is the part of the path that was not entered. */
 static int folder_walk(const char *path, const char **rest)
 {
     int fd = open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -156,7 +156,7 @@ const char *folder_last_part(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* @return the descriptor of such a file of the calling user's; -1: of no such one, it is closed */
+/* @return `fd`, if it is of this type and belongs to the calling user; -1 with errno: closed */
 static int keep_own(int fd, mode_t type, const char *path, struct stat *status,
                     struct apapi_error *err)
 {
@@ -380,7 +380,7 @@ static int text_file_refuse(const char *name, int code, struct apapi_error *err)
     }
 }
 
-/* @return the text if it is one; else it is freed. */
+/* @return the text; NULL with errno EINVAL, and freed: it is empty, or has a NUL. */
 static char *text_file_check(const char *name, char *text, size_t size, struct apapi_error *err)
 {
     const char *zero = memchr(text, '\0', size);

@@ -17,7 +17,7 @@ int file_fail(const char *path, struct apapi_error *err);
 /**
  * Open the folder `path`. It is created (mode 0700) if its parent exists. A link on the way is
  * followed only if root or the calling user has made it where no one else can change it.
- * @return descriptor; -1 with errno of the call that failed, ENOENT: no parent; ELOOP: such a link.
+ * @return descriptor; -1 with errno of a call, ENOENT: no parent; ELOOP: a link of another user.
  */
 int folder_open(const char *path, struct apapi_error *err);
 
@@ -39,54 +39,54 @@ int folder_open_below(int parent, const char *path, struct apapi_error *err);
 int folder_open_file(int folder, const char *path, int flags, struct stat *status,
                      struct apapi_error *err);
 
-/** Check that it can be the name of a file in a folder. 0; -1. */
+/** Check that `name` can be the name of a file in a folder. @return 0; -1 */
 int folder_check_name(const char *name);
 
-/** Gets a name in a folder, and its type as in dirent.h, DT_UNKNOWN if that is not known. */
+/** Receives a name in a folder. `type` is as in dirent.h; DT_UNKNOWN: not known. */
 typedef void (*folder_visit_f)(int folder, const char *name, unsigned char type, void *context);
 
 /**
- * Visit the names in the folder `path` that do not begin with a dot. Allocates nothing, and follows
- * no link. @return false: there is no such folder
+ * Visit the names in the folder `path` (below `above`, as for openat(2)) that do not begin with a
+ * dot. Allocates nothing, and follows no link. @return false: there is no such folder
  */
 bool folder_each(int above, const char *path, folder_visit_f visit, void *context);
 
 /**
- * Check whether two writers of these paths would overwrite each other: both mean one regular file,
- * or will, as they are equal and there is no such file yet.
+ * @return whether two writers of these paths would overwrite each other: both paths mean one
+ *         regular file, or are equal and one of them has no file yet
  */
 bool files_clash(const char *path, const char *other);
 
 /** close(2) that preserves errno and ignores negative values. */
 void folder_close(int fd);
 
-/** Close all descriptors from this one on. */
+/** Close all descriptors from `first` on. */
 void files_close_from(int first);
 
-/* Other users of a file or folder of root's, or of the calling user's. */
+/* Access of other users to a file or folder of root or the calling user. */
 
 enum access_rights { ACCESS_ENTER = 1, ACCESS_READ = 4 };
 
 /**
- * Give one more user rights, by an access control list. The owner keeps the right to write, and
- * everybody else has none. Nothing changes if the user is the caller.
+ * Give one more user rights, by an access control list. The owner has these rights and may write;
+ * all others have none. Nothing changes if the user is the caller.
  * @param rights  bits of enum access_rights
- * @return 0; -1 with errno EOPNOTSUPP (no access control lists here), those of fsetxattr(2).
+ * @return 0; -1 with errno of fsetxattr(2), EOPNOTSUPP: no access control lists here.
  */
 int access_let_user(int fd, uint32_t uid, uint16_t rights);
 
 /**
- * Check that nobody but root and the caller can change what is in a folder, or replace it, and let
- * others enter it: one of mode 0700, as folder_open() makes them, gets `mode`. The site made those
- * with another mode.
- * @return 0; -1 with errno EPERM: others can; those of fchmod(2).
+ * Check that only root and the caller can change what is in a folder, or replace the folder, and
+ * let others enter it: a folder of mode 0700, as folder_open() makes it, gets `mode`. Another mode
+ * stays, because the site has set it.
+ * @return 0; -1 with errno of fchmod(2), EPERM: others can change or replace it.
  */
 int access_let_in(int folder, const char *path, mode_t mode, struct apapi_error *err);
 
-/** @return whether a name in a folder still means this open file. */
+/** @return whether `name` in a folder still means the open file. */
 bool folder_has(int folder, const char *name, int file);
 
-/** @return what follows the last '/' of a path, which has one. */
+/** @return the part of a path after its last '/'; a path without '/' as a whole. */
 const char *folder_last_part(const char *path);
 
 /**
@@ -99,8 +99,8 @@ int replace_file(const char *path, mode_t mode, const char *text, size_t size,
                  struct apapi_error *err);
 
 /**
- * Wait until a file or folder is on the disk. A file system that has no such thing, as some on the
- * network, is no error. @return 0; -1 with errno of fsync()
+ * Wait until a file or folder is on the disk. It is no error if the file system has no fsync(), as
+ * some network file systems. @return 0; -1 with errno of fsync()
  */
 int file_sync(int fd);
 
@@ -109,11 +109,11 @@ int write_all(int fd, const char *bytes, size_t size);
 
 /**
  * Read a regular file. Never blocks.
- * @param most    bytes
- * @param size    result
- * @param status  result, of the open file
- * @return its text, with a NUL behind it, for free(); NULL with errno EISDIR, EINVAL (another file
- * that is not regular), EFBIG, ENOMEM, those of open(2) and read(2).
+ * @param most    greatest size [bytes]
+ * @param size    result [bytes]
+ * @param status  result: fstat(2) of the file
+ * @return its text, with a NUL after it, for free(); NULL with errno of open(2) or read(2), EISDIR,
+ * EINVAL (another file that is not regular), EFBIG, ENOMEM.
  */
 char *text_file_read(const char *path, size_t most, size_t *size, struct stat *status);
 

@@ -11,7 +11,7 @@
 #include "base/text.h"
 
 #define NAME_SIZE 256
-#define DIGITS_MAX 9 /* of a number in a name */
+#define DIGITS_MAX 9 /* most digits of a number in a name */
 #define NUMBER_MAX 999999999
 
 struct walk {
@@ -29,7 +29,7 @@ static int malformed(void)
 
 static int walk_rest(struct walk *walk, size_t length, const char *rest, const char *end);
 
-/* One "3" or "001-004" within brackets: `range` up to `range_end`; the name continues at `rest`. */
+/* Visit one "3" or "001-004" in brackets, up to `range_end`; the name goes on at rest[0]. */
 static int walk_range(struct walk *walk, size_t length, const char *range, const char *range_end,
                       const char *const rest[2])
 {
@@ -57,7 +57,7 @@ static int walk_range(struct walk *walk, size_t length, const char *range, const
     return 0;
 }
 
-/* "[1-4,7]" at `bracket`. */
+/* Visit the names of "[1-4,7]" at `bracket`; the list's item ends at `end`. */
 static int walk_bracket(struct walk *walk, size_t length, const char *bracket, const char *end)
 {
     const char *close = memchr(bracket, ']', (size_t)(end - bracket));
@@ -78,7 +78,7 @@ static int walk_bracket(struct walk *walk, size_t length, const char *bracket, c
     return 0;
 }
 
-/* The first `length` bytes of the name are complete; it continues with `rest`. */
+/* Visit the names that begin with the first `length` bytes of walk->name and go on with `rest`. */
 static int walk_rest(struct walk *walk, size_t length, const char *rest, const char *end)
 {
     const char *bracket = memchr(rest, '[', (size_t)(end - rest));
@@ -100,7 +100,7 @@ static int walk_rest(struct walk *walk, size_t length, const char *rest, const c
     return walk->visit(walk->context, walk->name);
 }
 
-/* Find the comma after this name, ignoring those in brackets. */
+/* @return the comma after this name, or the end of the list. Commas in brackets do not count. */
 static const char *hostlist_find_end(const char *name)
 {
     bool inside = false;
@@ -126,7 +126,7 @@ ssize_t hostlist_each(const char *list, hostlist_visit_f visit, void *context)
     return (ssize_t)walk.count;
 }
 
-/* The length of a name without the number at its end. Longer ones than DIGITS_MAX are no number. */
+/* @return the length of a name without the number, of DIGITS_MAX digits at most, at its end. */
 static size_t find_stem(const char *name)
 {
     size_t length = strlen(name), stem = length;
@@ -153,7 +153,7 @@ static bool is_next(const char *a, const char *b)
            (strlen(a) == strlen(b) || (a[stem] != '0' && b[stem] != '0'));
 }
 
-/* Write the names from `first` on that differ in their number only. @return their number. */
+/* Write the first names, as far as they differ in their number only. @return how many these are. */
 static size_t put_group(FILE *out, const char *const *names, size_t count, size_t columns)
 {
     size_t stem = find_stem(names[0]), done = 0;

@@ -19,11 +19,11 @@ typedef int (*hostlist_visit_f)(void *context, const char *name);
  */
 ssize_t hostlist_each(const char *list, hostlist_visit_f visit, void *context);
 
-/** Append the names of such a list. @return their number; -1 with errno, also ENOMEM. */
+/** Append the names of a list. @return as hostlist_each(); also -1 with errno ENOMEM. */
 ssize_t hostlist_names(const char *list, struct namelist *names);
 
 /**
- * Names as such a list, sorted, cut off after about `columns` bytes: "n[1-4,7] and 3 more".
+ * Write names as a list, sorted and cut off after about `columns` bytes: "n[1-4,7] and 3 more".
  * @return a text, for free(); NULL with ENOMEM
  */
 char *hostlist_text(const struct namelist *list, size_t columns);

@@ -26,7 +26,7 @@ struct z_stream {
     unsigned char *next_out;
     unsigned avail_out;
     unsigned long total_out;
-    const void *others[8]; /* of no use here */
+    const void *others[8]; /* members that are not used here */
 };
 
 static struct {
@@ -56,9 +56,9 @@ static void load_zlib(void)
 #define ZSTD_MAGIC "\x28\xb5\x2f\xfd"
 
 struct unpacker {
-    struct z_stream stream; /* next_in, avail_in: what was read and not returned */
+    struct z_stream stream; /* next_in, avail_in: bytes that were read and not used yet */
     bool packed;
-    bool whole; /* the present member: another one may follow, and nothing else */
+    bool whole; /* the latest gzip member is complete: only another member may follow */
     unsigned char chunk[65536];
 };
 
@@ -117,7 +117,7 @@ static ssize_t unpack(struct inflow *inflow, void *buffer, size_t size)
     stream->next_out = buffer;
     stream->avail_out = (unsigned)size;
     while (result == Z_OK && stream->avail_out == size) {
-        /* output that is still to come needs input, too: a member's sums are after it */
+        /* pending output needs input, too: the checksums of a gzip member follow its data */
         ssize_t got = stream->avail_in > 0 ? 1 : read_chunk(inflow);
 
         if (got < 0 || (got == 0 && unpacker->whole)) {

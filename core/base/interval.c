@@ -100,7 +100,7 @@ static int add_named(struct apapi_intervals *list, const char *component, uint64
 }
 
 /*
- * The next word: a component, which is kept for the word after it, or an interval.
+ * Take the next word: a component, which is kept for the word after it, or an interval.
  * @param first  whether an interval without a component is allowed
  */
 static int take_word(const char *word, bool first, char component[WORD_SIZE],

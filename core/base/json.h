@@ -44,7 +44,7 @@ struct tree_node {
 /** All zero before the first text. One thread at a time. */
 struct tree {
     struct tree_node *nodes; /* the first is the root */
-    char *text;              /* a copy */
+    char *text;              /* the copy that the nodes point to */
     size_t room;             /* bytes of the longest text so far, with its NUL */
 };
 
@@ -60,19 +60,19 @@ struct tree_problem {
  */
 int tree_parse(struct tree *tree, const char *text, size_t size, struct tree_problem *problem);
 
-/** Free and zero. */
+/** Free what `tree` owns, and set it to zeros. */
 void tree_free(struct tree *tree);
 
 /** @return the value of a key; NULL: no such key, or `object` is not an object. NULL is allowed. */
 const struct tree_node *tree_get(const struct tree_node *object, const char *key);
 
-/** Compare a key. Most other keys differ in the first letter. */
+/** @return whether `node` is this key. Most keys differ in the first letter: compare it first. */
 static inline bool tree_is_key(const struct tree_node *node, const char *key)
 {
     return *node->text == *key && strcmp(node->text, key) == 0;
 }
 
-/** Whether the node exists and has this type. NULL is allowed. */
+/** @return whether the node exists and has this type. NULL is allowed. */
 static inline bool tree_is(const struct tree_node *node, enum tree_type type)
 {
     return node && node->type == type;
@@ -92,21 +92,21 @@ static inline double tree_number(const struct tree_node *node)
     return node->type == TREE_REAL ? node->real : (double)node->integer;
 }
 
-/** The first element of an array, or the first key of an object. It must not be empty. */
+/** @return the first element of an array, or first key of an object. It must not be empty. */
 static inline const struct tree_node *tree_first(const struct tree_node *node)
 {
     return node + 1;
 }
 
-/** The next sibling of a value, or the value of a key. Must not be called for the last one. */
+/** @return the next sibling of a value, which must not be the last one; the value of a key. */
 static inline const struct tree_node *tree_next(const struct tree_node *node)
 {
     return node + node->span;
 }
 
 /**
- * The element of an array, or the key of an object, after `at`; after NULL the first one. NULL: it
- * was the last one, or `node` is neither, or NULL.
+ * @return the element of an array, or the key of an object, after `at`, or the first one if `at` is
+ *         NULL; NULL: `at` was the last one, or `node` is NULL or neither array nor object
  */
 static inline const struct tree_node *tree_each(const struct tree_node *node,
                                                 const struct tree_node *at)
@@ -124,9 +124,9 @@ static inline const struct tree_node *tree_each(const struct tree_node *node,
 /* --- writing -------------------------------------------------------------------------------- */
 
 /**
- * A JSON text as it is written, in one line. All zero, except `out`, before the first value. What
- * fails (no memory) is remembered: calls after it do nothing, and json_flush() or json_take() says
- * so. One thread at a time.
+ * A JSON text as it is written, in one line. All zero, except `out`, before the first value. After
+ * a failure (no memory) all calls do nothing, and json_flush() or json_take() returns the error.
+ * One thread at a time.
  *
  *     struct json_writer json = {.out = stdout};
  *
@@ -142,12 +142,12 @@ struct json_writer {
     FILE *out;  /* gets the text in portions; NULL: the text stays in memory */
     char *text; /* with a NUL at `size`; NULL: nothing yet */
     size_t size, room;
-    unsigned depth;   /* of open arrays and objects, at most TREE_DEPTH_MAX */
-    uint64_t arrays;  /* a bit for each level: it is an array */
-    bool begun;       /* the innermost one has an element */
-    bool outer_begun; /* the one around the array or object that was opened last had one */
-    size_t opened;    /* where the one that was opened last begins, with its comma and key */
-    int error;        /* errno of what has failed */
+    unsigned depth;   /* number of open arrays and objects, at most TREE_DEPTH_MAX */
+    uint64_t arrays;  /* a bit for each level: 1: an array; 0: an object */
+    bool begun;       /* the innermost array or object has an element */
+    bool outer_begun; /* `begun` before the latest array or object was opened */
+    size_t opened;    /* `size` before it was opened, with its comma and key */
+    int error;        /* errno of the first failure; 0: none */
 };
 
 /* Significant digits of numbers. */
@@ -165,41 +165,41 @@ void json_begin_array(struct json_writer *json, const char *key);
 /** Close the innermost array or object. */
 void json_end(struct json_writer *json);
 
-/** The same, or take it back, with its key, if it has no element. */
+/** Close the innermost array or object; one without an element is removed, with its key. */
 void json_end_or_drop(struct json_writer *json);
 
-/** Invalid UTF-8 becomes '?'. Control characters of terminals are written as \u escapes. */
+/** Write a text. Invalid UTF-8 becomes '?'; control characters of terminals become \u escapes. */
 void json_put_text(struct json_writer *json, const char *key, const char *text);
 
-/** A number of at most `figures` digits. If it is not finite: no member; in an array, null. */
+/** Write at most `figures` digits. A number that is not finite is left out, or null in an array. */
 void json_put_number(struct json_writer *json, const char *key, double value, int figures);
 
 void json_put_integer(struct json_writer *json, const char *key, int64_t value);
 
-/** Above INT64_MAX a string of decimal digits. */
+/** Write a number; above INT64_MAX it is a string of decimal digits. */
 void json_put_count(struct json_writer *json, const char *key, uint64_t count);
 
-/** "2026-11-21T11:20:01.123456789Z" */
+/** Write a time as "2026-11-21T11:20:01.123456789Z". */
 void json_put_moment(struct json_writer *json, const char *key, int64_t unix_ns);
 
 void json_put_flag(struct json_writer *json, const char *key, bool value);
 
-/** Something that is no JSON, as it stands, between texts: a newline. */
+/** Write something that is not JSON, as it stands, between JSON texts: a newline. */
 void json_put_between(struct json_writer *json, const char *text);
 
 /**
- * Write what is in memory to `out` and free it. The writer is as before the first value.
+ * Write the text in memory to `out` and free it. The writer is as before the first value again.
  * @return 0; -1 with errno ENOMEM, or what failed for `out`
  */
 int json_flush(struct json_writer *json);
 
 /**
- * Take the text of a writer without `out`. The writer is as before the first value.
+ * Take the text of a writer without `out`. The writer is as before the first value again.
  * @return the text, for free(); NULL: errno is ENOMEM
  */
 char *json_take(struct json_writer *json);
 
-/** @return the value, rounded to so many significant digits. */
+/** @return the value, rounded to `figures` significant digits. */
 double json_rounded(double value, int figures);
 
 #endif

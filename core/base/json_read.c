@@ -11,12 +11,12 @@
 #include "base/text.h"
 
 #define SPAN_MASK 0x1FFFFFFFU
-#define FEW 64 /* up to here, keys are compared pairwise */
+#define FEW 64 /* up to so many keys of an object are compared pairwise */
 
 /* The parser reads a copy that ends with a NUL. No rule of JSON accepts a NUL. */
 struct parser {
     char *at;
-    struct tree_node *free; /* after the last value */
+    struct tree_node *free; /* the node after the last value */
     struct tree_node
         *open; /* the innermost open array or object; its span leads to the one around it */
     unsigned depth;
@@ -36,8 +36,8 @@ static bool parser_fail(struct parser *parser, const char *what)
 struct decimal {
     const char *begin;
     bool negative;
-    size_t count;    /* of digits */
-    uint64_t digits; /* correct if there are at most NUMBER_DIGITS_MAX */
+    size_t count;    /* number of digits */
+    uint64_t digits; /* their value; correct for up to NUMBER_DIGITS_MAX digits */
     int exponent;
 };
 
@@ -79,7 +79,7 @@ static bool take_integer(struct parser *parser, const struct decimal *number,
     return true;
 }
 
-/* Each part needs at least one digit. */
+/* Read an exponent, which needs at least one digit. */
 static bool take_exponent(struct parser *parser, struct decimal *number)
 {
     int exponent = 0, sign = 1;
@@ -120,7 +120,7 @@ static double exact(const struct decimal *number)
     return number->negative ? -value : value;
 }
 
-/* The decimal point does not depend on the locale. */
+/* Read a number in the C locale: the decimal point must not depend on the locale. */
 static bool take_inexact(struct parser *parser, const struct decimal *number, double *value)
 {
     locale_t locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -197,7 +197,7 @@ static bool take_hex(struct parser *parser, uint32_t *unit)
     return true;
 }
 
-/* The part after "\u". */
+/* Read the part after "\u". */
 static bool take_unit(struct parser *parser, uint32_t *character)
 {
     uint32_t low;
@@ -237,7 +237,7 @@ static char *put_utf8(char *to, uint32_t character)
     return to;
 }
 
-/* The part after a backslash. The character is shorter, so it is written over the input. */
+/* Read the part after a backslash. The character is shorter, so it is written over the input. */
 static bool take_escape(struct parser *parser, char **to)
 {
     static const char letters[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
@@ -260,7 +260,7 @@ static bool take_escape(struct parser *parser, char **to)
     return true;
 }
 
-/* The rest of a text from its first special byte on; it ends at `to`. */
+/* Read the rest of a text from its first special byte on; the unescaped text ends at `to`. */
 static bool take_rest(struct parser *parser, char **to)
 {
     while (*parser->at != '"') {
@@ -331,7 +331,7 @@ static bool many_differ(struct parser *parser, const struct tree_node *object)
     return differ || parser_fail(parser, "duplicate object key");
 }
 
-/* A hash that is different for most keys. */
+/* @return a hash that is different for most keys. */
 static uint32_t mark_of(const struct tree_node *key)
 {
     const unsigned char *bytes = (const unsigned char *)key->text;
@@ -418,7 +418,7 @@ static bool close_node(struct parser *parser)
     return true;
 }
 
-/* A whole value, or the start of an object or array. */
+/* Read a whole value, or the start of an object or array. */
 static bool take_value(struct parser *parser)
 {
     struct tree_node *node = parser->free++;
@@ -438,7 +438,7 @@ static bool take_value(struct parser *parser)
     }
 }
 
-/* After the opening bracket or an element: the next element, or the closing bracket. */
+/* Read the next element of an array, or its closing bracket. */
 static bool take_element(struct parser *parser)
 {
     char byte = skip_space(parser);
@@ -503,7 +503,7 @@ static bool take_all(struct parser *parser, const char *end)
 
 static int reserve(struct tree *tree, size_t size)
 {
-    /* at most: each value except the first has a byte before it */
+    /* the most values of a text: each value except the first has a byte before it */
     size_t count = size / 2 + TREE_DEPTH_MAX + 2;
 
     if (tree->room > size) {

@@ -12,9 +12,9 @@
 #include "base/text.h"
 
 #define PORTION 65536   /* bytes that are written to a stream at once */
-#define NUMBER_SIZE 352 /* of "%f" of the greatest double, with its NUL */
+#define NUMBER_SIZE 352 /* bytes of "%f" of the greatest double, with its NUL */
 
-/* Room for `size` bytes and a NUL; NULL: it has failed. The caller adds what it has written. */
+/* @return room for `size` bytes and a NUL; NULL: see json->error. The caller raises json->size. */
 static char *json_reserve(struct json_writer *json, size_t size)
 {
     if (json->error) {
@@ -61,7 +61,7 @@ static size_t escape(char *to, uint32_t character)
                            0xDC00 + (character & 0x3FF));
 }
 
-/* From the first byte on that is not plain. */
+/* Write the rest of a text from the first byte on that is not plain. */
 static void put_special(struct json_writer *json, const char *text)
 {
     while (*text) {
@@ -95,7 +95,7 @@ static void put_quoted(struct json_writer *json, const char *text)
 
 /* --- arrays and objects --------------------------------------------------------------------- */
 
-/* Comma and key before a value. */
+/* Write comma and key before a value. */
 static void json_lead(struct json_writer *json, const char *key)
 {
     if (json->begun) {
@@ -134,7 +134,7 @@ void json_begin_array(struct json_writer *json, const char *key)
     json_begin(json, key, true);
 }
 
-/* Without `out` it stays. */
+/* Write the text in memory to json->out; without json->out it stays in memory. */
 static void write_portion(struct json_writer *json)
 {
     if (json->out && json->size > 0 && fwrite(json->text, json->size, 1, json->out) != 1 &&
@@ -197,7 +197,7 @@ double json_rounded(double value, int figures)
     return strtod(digits, NULL);
 }
 
-/* A point in every locale, and always one or an exponent: 2.0, 1e20, 1.5e-7. */
+/* Write a number with a point, in every locale, or with an exponent: 2.0, 1e20, 1.5e-7. */
 static size_t real_text(char text[NUMBER_SIZE], double value)
 {
     const char *from = text;

@@ -53,7 +53,7 @@ bool kernel_file_match(const char *pattern, const char *text, unsigned *number)
     return *pattern == '*' || *text == '\0';
 }
 
-/* Skip a blank and the unit, and " 1700000000 us" if that is there. @return NULL: it is not so. */
+/* Skip a blank and the unit, and " 1700000000 us" if it is there. @return NULL: another suffix. */
 static const char *skip_suffix(const char *at, const char *unit)
 {
     size_t length = strlen(unit);
@@ -125,7 +125,7 @@ int kernel_file_read_word_at(int dir, const char *name, char *word, size_t size)
     return 0;
 }
 
-/* Of the threads of a core the first one counts. One that is offline has no such file. */
+/* Count the first thread of each core. A thread that is offline has no such file. */
 uint32_t kernel_cores(void)
 {
     char path[PATH_MAX], name[64], siblings[32];

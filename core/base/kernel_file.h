@@ -10,21 +10,21 @@
 /** Put the test root APAPI_SYSROOT, if set, in front of `absolute`. */
 void kernel_file_path(char *path, size_t size, const char *absolute);
 
-/** Replace '#' by `number`. */
+/** Copy `pattern` to `text`, with `number` in place of '#'. */
 void kernel_file_fill_in(char *text, size_t size, const char *pattern, unsigned number);
 
 /**
- * Check whether `text` is the pattern with a number instead of '#'. '*' at the end matches
- * anything.
+ * @return whether `text` is the pattern with a number in place of '#'. '*' at the end matches
+ *         anything.
  * @param number  set if there is a '#'
  */
 bool kernel_file_match(const char *pattern, const char *text, unsigned *number);
 
 /**
- * Read a whole number, what belongs to it, at least one newline, and nothing else.
- * @param fd      is read from its start
- * @param suffix  "W" or "": with that unit and optionally a time after the number, "250 W",
- *                "250 W 1700000000 us"; NULL: with neither
+ * Read a file that has a whole number, its suffix, at least one newline, and nothing else.
+ * @param fd      the file, read from its start
+ * @param suffix  the unit after the number, "W" or ""; a time may follow it: "250 W",
+ *                "250 W 1700000000 us". NULL: no unit and no time
  * @return 0; EBADMSG (something else), ERANGE (over 64 bits) or the errno of pread(2).
  */
 int kernel_file_read_value(int fd, const char *suffix, uint64_t *value);

@@ -17,13 +17,13 @@ struct event_lines {
     size_t number;
 };
 
-/** Whether a character is blank within a line. */
+/** The characters that are blank within a line. */
 #define LINES_BLANKS " \t\r\f\v"
 
 /** @return the trimmed text; blanks after it are overwritten. */
 char *event_text_trim(char *text);
 
-/** Begin. The text is modified: each line becomes a string. */
+/** Begin to iterate. The text is modified: each line becomes a string. */
 struct event_lines event_lines_of(char *text);
 
 /** Go to the next line that is neither blank nor a comment. @return whether there is one. */

@@ -16,13 +16,13 @@ struct namelist {
 /** Append a copy of a name. 0; -1 with ENOMEM. */
 int namelist_add(struct namelist *list, const char *name);
 
-/** The same of its first `size` bytes. */
+/** Append a copy of the first `size` bytes of a name. 0; -1 with ENOMEM. */
 int namelist_add_part(struct namelist *list, const char *name, size_t size);
 
-/** For qsort() of texts, as strverscmp() does: n2 before n10. */
+/** Compare texts for qsort(), as strverscmp() does: n2 before n10. */
 int compare_names(const void *left, const void *right);
 
-/** Sort like that. */
+/** Sort by compare_names(). */
 void namelist_sort(struct namelist *list);
 
 /** Sort and remove duplicates. */
@@ -31,7 +31,7 @@ void namelist_unique(struct namelist *list);
 /** @return whether a sorted list has the name. */
 bool namelist_have(const struct namelist *list, const char *name);
 
-/** Free what it owns. errno is preserved. */
+/** Free what `list` owns, and set it to zeros. errno is preserved. */
 void namelist_free(struct namelist *list);
 
 #define POOL_NONE UINT32_MAX
@@ -50,15 +50,15 @@ struct pool {
 uint32_t pool_put(struct pool *pool, const char *text);
 
 /**
- * The same, and the array that the pointer at `array` points to has an element of that number:
- * zeros with a new text. @param room, size  see array_extend()
+ * Like pool_put(), and keep an array with an element for each number. A new text gets an element of
+ * zeros. @param array, room, size  see array_extend()
  */
 uint32_t pool_put_row(struct pool *pool, const char *text, void *array, size_t *room, size_t size);
 
 /** @return the number of a text; POOL_NONE: it was not put in. */
 uint32_t pool_find(const struct pool *pool, const char *text);
 
-/** The text of a number; valid until the next pool_put(). */
+/** @return the text of a number; valid until the next pool_put(). */
 const char *pool_text(const struct pool *pool, uint32_t number);
 
 void pool_free(struct pool *pool);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libc only: also compiled into the plugin. */
+/* This file uses libc only, because it is also compiled into the plugin. */
 #include "base/nearest.h"
 
 #include <ctype.h>
@@ -11,9 +11,9 @@
 #define MISTAKES_MAX 2
 #define PART_MIN 3 /* shortest part of a name that is considered */
 
-#define BEGINNING_MIN 5 /* the same for a part with mistakes */
+#define BEGINNING_MIN 5 /* shortest name that is compared to a beginning, with mistakes */
 
-/* Lower is nearer. A mistake at the beginning weighs more than any number of letters after it. */
+/* Ranks; lower is nearer. A mistake in a beginning weighs more than all letters after it. */
 enum { BY_MISTAKE = 0, BY_BEGINNING = 1000, MISTAKE = 200, BY_PART = 2000, FAR = 3000 };
 
 void nearest_begin(struct nearest *nearest, const char *wanted)
@@ -37,12 +37,12 @@ static unsigned least(unsigned a, unsigned b)
 }
 
 /*
- * Letters wrong, missing, added or swapped with the next one (Damerau-Levenshtein distance).
- * @param beginning  result: the same to the best prefix of the second name
+ * @return letters wrong, missing, added or swapped with the next one (Damerau-Levenshtein distance)
+ * @param beginning  result: the distance of `left` to the nearest prefix of `right`
  */
 static unsigned count_mistakes(const char *left, const char *right, unsigned *beginning)
 {
-    unsigned char table[APAPI_NAME_SIZE][APAPI_NAME_SIZE]; /* between prefixes of the names */
+    unsigned char table[APAPI_NAME_SIZE][APAPI_NAME_SIZE]; /* distances between prefixes */
     unsigned char *last = table[strlen(left)];
 
     *beginning = APAPI_NAME_SIZE;
@@ -93,7 +93,7 @@ static unsigned rank_mistakes(const char *wanted, size_t wanted_length, const ch
     return FAR;
 }
 
-/* How different two names are; FAR or more: too different. */
+/* @return how different two names are; FAR or more: too different. */
 static unsigned rank(const char *wanted, const char *name)
 {
     size_t wanted_length = strlen(wanted), name_length = strlen(name);
@@ -137,7 +137,7 @@ void nearest_offer(const char *name, void *context)
     }
 }
 
-/* @return whether this many names fit. */
+/* @return whether the first `count` names fit. */
 static bool nearest_put_names(const struct nearest *nearest, size_t count, char *text, size_t size)
 {
     size_t used = 0;

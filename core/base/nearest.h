@@ -17,7 +17,7 @@ struct nearest {
     } best[NEAREST_MAX]; /* nearest first */
 };
 
-/** Begin without names. Of a pattern, the part before its first '*', '?' or '[' is compared. */
+/** Begin without names. If `wanted` is a pattern, its part before '*', '?' or '[' is compared. */
 void nearest_begin(struct nearest *nearest, const char *wanted);
 
 /**

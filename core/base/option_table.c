@@ -11,17 +11,17 @@
 #include "base/text.h"
 
 #define ROWS_MAX 64
-#define LONG_FIRST 256 /* what getopt returns for the first row's name */
+#define LONG_FIRST 256 /* the value that getopt_long() returns for the first row's name */
 #define MESSAGE_SIZE 1024
 
-/* The rows of a table and of those in it, one after the other. */
+/* The rows of a table and of all tables in it, one after the other. */
 struct flat {
     struct {
         const struct option_row *row;
-        char *options; /* what its offset counts from */
+        char *options; /* the struct in which `offset` of the row counts */
     } rows[ROWS_MAX];
     size_t count;
-    struct option names[ROWS_MAX + 3]; /* with help and version, for getopt_long() */
+    struct option names[ROWS_MAX + 3]; /* for getopt_long(): the rows, help, version and the end */
     char letters[4 + 2 * ROWS_MAX];
 };
 
@@ -41,7 +41,7 @@ static void print_lines(const char *text, size_t column, FILE *out)
     }
 }
 
-/* @return the column in which the line ends; 0: it is complete. */
+/* @return the column in which the unfinished line ends; 0: the line is complete. */
 static size_t print_row(const struct option_row *row, size_t at, size_t column, FILE *out)
 {
     char label[128], lead[] = "  -x, ";
@@ -88,7 +88,7 @@ void option_table_help(const struct option_table *table, FILE *out)
 
 /* --- for completion --------------------------------------------------------------------------- */
 
-/* A line for each option: its letter, its name, what its argument is; "-": none. */
+/* Print a line for each option: its letter, its name, its argument; "-": none. */
 static void option_table_list_rows(const struct option_row *row)
 {
     for (; row->name; row++) {
@@ -115,7 +115,7 @@ static void flat_add_rows(struct flat *flat, const struct option_row *row, char 
     }
 }
 
-/* Names that set the same are one to getopt: what both begin with is not ambiguous. */
+/* @return whether two rows set the same: then getopt takes their common beginning for one name. */
 static bool flat_is_like(const struct flat *flat, size_t left, size_t right)
 {
     const struct option_row *a = flat->rows[left].row, *b = flat->rows[right].row;
@@ -197,7 +197,7 @@ static int refuse_option(const char *program, const char *word, int result,
     return USAGE_ERROR;
 }
 
-/* The number of a word; "and" is none. */
+/* @return the number of the word `text` in row->choice, without "and"; -1 with errno EINVAL */
 static int row_choose(const struct option_row *row, const char *text, struct apapi_error *err)
 {
     int number = 0;
@@ -216,7 +216,7 @@ static int row_choose(const struct option_row *row, const char *text, struct apa
     return apapi_fail(err, EINVAL, "--%s=%.40s: valid are %s", row->name, text, row->choice);
 }
 
-/* What it makes of repeated lists is there until the program ends. */
+/* Append the argument to a list. The joined texts are kept until the program ends. */
 static int row_add(const char **list, struct apapi_error *err)
 {
     static struct namelist made;
@@ -268,7 +268,7 @@ static int row_set(const struct option_row *row, char *at, struct apapi_error *e
     }
 }
 
-/* @param result  of getopt_long() */
+/* @param result  the value that getopt_long() returned */
 static int flat_set(const struct flat *flat, int result, struct apapi_error *err)
 {
     for (size_t i = 0; i < flat->count; i++) {
@@ -281,7 +281,7 @@ static int flat_set(const struct flat *flat, int result, struct apapi_error *err
     return 0;
 }
 
-/* Help or version is written. */
+/* End after an answer on standard output. @return the exit status */
 static int table_end(const struct option_table *table)
 {
     if (fflush(stdout) == EOF || ferror(stdout)) {

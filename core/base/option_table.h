@@ -12,38 +12,34 @@
 
 enum { USAGE_ERROR = 2 }; /* exit status */
 
-#define OPTION_LIST "--list-options" /* alone: options for the shell's completion */
+#define OPTION_LIST "--list-options" /* the only word: list options for the shell's completion */
 
-/**
- * The effect of an option: makes a bool true, keeps its argument, or all with commas between if it
- * is repeated, as sacct(1) does; sets an enum, calls `set`; keeps a number from 1 on as a size_t,
- * or which word of `choice` the argument is, from 0, as an enum.
- */
+/** The effect of an option on the member at `offset`. */
 enum option_kind {
-    OPTION_FLAG,
-    OPTION_TEXT,
-    OPTION_WORDS,
-    OPTION_VALUE, /* an int that is 0 if none of the rows that set it is given */
-    OPTION_CALL,
-    OPTION_COUNT,
-    OPTION_CHOICE,
-    OPTION_ROWS
+    OPTION_FLAG,   /* set a bool to true */
+    OPTION_TEXT,   /* keep the argument */
+    OPTION_WORDS,  /* keep the arguments of all repetitions, joined by commas, as sacct(1) does */
+    OPTION_VALUE,  /* set an int to `value`; it is 0 if no row that sets it is given */
+    OPTION_CALL,   /* call `set` */
+    OPTION_COUNT,  /* keep a number, at least 1, as a size_t */
+    OPTION_CHOICE, /* keep the number of the argument in `choice`, from 0, as an enum */
+    OPTION_ROWS    /* not an option: the rows of another table */
 };
 
 struct option_row {
     int letter;           /* 0: none */
     const char *name;     /* NULL: end of the table */
-    const char *argument; /* in --help, "=DIR" or " DIR"; optional after "["; NULL: none */
-    const char *help;     /* lines; NULL: hidden; ", " or "  ": the next row goes on in the line */
+    const char *argument; /* in --help: "=DIR" or " DIR"; begins with "[": optional; NULL: none */
+    const char *help;     /* lines; NULL: hidden; ", " or "  ": the next row is in the same line */
     enum option_kind kind;
     int value;
-    size_t offset; /* of what it sets, in the caller's struct */
+    size_t offset; /* offset of the member in the caller's struct */
     int (*set)(void *options, const char *text, struct apapi_error *err); /* 0; -1 and `err` */
     const struct option_row *rows; /* OPTION_ROWS: more rows, for the struct at `offset` */
     const char *choice;            /* "table, json and csv" */
 };
 
-/* The end of a row. */
+/* Initializers of the end of a row. */
 #define TO_FLAG(type, member) .kind = OPTION_FLAG, .offset = offsetof(type, member)
 #define TO_TEXT(type, member) .kind = OPTION_TEXT, .offset = offsetof(type, member)
 #define TO_WORDS(type, member) .kind = OPTION_WORDS, .offset = offsetof(type, member)
@@ -53,15 +49,15 @@ struct option_row {
 #define TO_COUNT(type, member) .kind = OPTION_COUNT, .offset = offsetof(type, member)
 #define TO_CHOICE(type, member, words)                                                             \
     .kind = OPTION_CHOICE, .offset = offsetof(type, member), .choice = (words)
-/* A row of its own. */
+/* Initializer of a whole row: the rows of another table. */
 #define OPTION_ROWS_OF(type, member, table)                                                        \
     .name = "", .kind = OPTION_ROWS, .offset = offsetof(type, member), .rows = (table)
 
 struct option_table {
     const char *program; /* "atime", "apapi list" */
-    const char *head;    /* of --help, before the options */
-    const char *foot;    /* after the options; -h and -V are added to every table */
-    size_t column;       /* where descriptions begin */
+    const char *head;    /* text of --help before the options */
+    const char *foot;    /* text of --help after the options, -h and -V, which every table has */
+    size_t column;       /* in which descriptions begin */
     bool words_end;      /* stop at the first word that is not an option */
     const struct option_row *rows;
 };
@@ -70,8 +66,8 @@ struct option_table {
 void option_table_help(const struct option_table *table, FILE *out);
 
 /**
- * Read the options of a command line into the struct `options`; getopt's optind is the first
- * word after them. Answers --help, --version and OPTION_LIST, and reports errors on standard error.
+ * Read the options of a command line into the struct `options`; getopt's optind is the first word
+ * after the options. Answers --help, --version and OPTION_LIST; reports errors on standard error.
  * @return -1: continue; otherwise the exit status, EXIT_SUCCESS after an answer
  */
 int option_table_read(const struct option_table *table, int argc, char **argv, void *options);

@@ -23,7 +23,7 @@ static inline uint64_t random_below(struct random *random, uint64_t count)
     return random_bits(random) % count;
 }
 
-/** @return evenly from 0 to 1. */
+/** @return a number from 0 to below 1, uniformly distributed. */
 static inline double random_share(struct random *random)
 {
     return (double)(random_bits(random) >> 11) * 0x1p-53;

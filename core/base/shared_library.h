@@ -11,27 +11,27 @@ struct library_symbol {
     size_t offset;
 };
 
-/** The entry of a symbol. `table` is a variable or a type that has a member of this name. */
+/** Initializer of a library_symbol. `table` is a variable or a type with the member. */
 #define LIBRARY_SYMBOL(symbol, table, member)                                                      \
     {                                                                                              \
         (symbol), offsetof(__typeof__(table), member)                                              \
     }
 
-/** A function of a list, as a member of a table: LIBRARY_MEMBER(int, init, (uint64_t flags)) */
+/** Declare a function as a member of a table: LIBRARY_MEMBER(int, init, (uint64_t flags)) */
 /* NOLINTNEXTLINE(bugprone-macro-parentheses): a type cannot have any */
 #define LIBRARY_MEMBER(type, name, parameters) type(*(name)) parameters;
 
 /**
  * Load a library permanently and fill a table with its functions.
- * @param soname   for the dynamic loader, or a path
+ * @param soname   name of the library for the dynamic loader, or a path
  * @param symbols  ends with a NULL name
- * @param table    filled with the functions that were found
- * @return 0; -1 with errno ENOENT (no such library) or ENOSYS. Thread-safety: any thread.
+ * @param table    result: pointers to the functions
+ * @return 0; -1 with errno ENOENT (no such library), ENOSYS (a function lacks). Any thread.
  */
 int shared_library_load(const char *soname, const struct library_symbol *symbols, void *table,
                         struct apapi_error *err);
 
-/** The same with flags of dlopen(3). @return for dlclose(); NULL with errno as above. */
+/** Like shared_library_load(), with flags of dlopen(3). @return for dlclose(3); NULL with errno */
 void *shared_library_open(const char *soname, int flags, const struct library_symbol *symbols,
                           void *table, struct apapi_error *err);
 

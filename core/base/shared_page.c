@@ -63,7 +63,7 @@ void shared_page_unmap(const void *page, size_t size)
     int saved = errno;
     void *mapped;
 
-    memcpy(&mapped, &page, sizeof mapped); /* what is not ours to write is ours to unmap */
+    memcpy(&mapped, &page, sizeof mapped); /* munmap(2) takes a pointer that is not const */
     if (mapped) {
         munmap(mapped, size);
     }

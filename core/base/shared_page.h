@@ -9,13 +9,13 @@
 
 /*
  * A shared page: memory that one process writes and others read, a file of a memory file system.
- * Figures that belong together are a record under a sequence lock: its first word is odd while the
- * others are written, and another one after that. Neither side waits for the other.
+ * Figures that belong together are a record with a sequence lock: its first word is odd while the
+ * other words are written, and has a new, even value afterwards. Neither side waits for the other.
  */
 
 /**
- * Give a new file its size and all its memory, and map it: a lack of memory later would end the
- * process with SIGBUS. Children do not have the mapping.
+ * Give a new file its size and all its memory, and map it. The memory is allocated now, because
+ * a lack of it later would end the process with SIGBUS. Children do not have the mapping.
  * @return the memory, all zeros, for shared_page_unmap(); NULL with errno of the call that failed
  */
 void *shared_page_create(int file, size_t size);
@@ -26,30 +26,30 @@ void *shared_page_create(int file, size_t size);
  */
 int shared_page_lock(int file);
 
-/** @return whether another process holds that lock. Readers cannot: they may not write the file. */
+/** @return whether a writer has locked the file. Readers cannot lock it: they may not write it. */
 bool shared_page_has_writer(int file);
 
 /**
- * Open and map a file of at least `size` bytes: a regular one of root's or of the caller's that
- * nobody else can write.
- * @param mode  O_RDONLY or O_RDWR: how it is opened and mapped
+ * Open and map a regular file of at least `size` bytes that belongs to root or the caller, and that
+ * no group or other user may write.
+ * @param mode  O_RDONLY or O_RDWR: how the file is opened and mapped
  * @return for shared_page_unmap(); NULL: there is no such file
  */
 void *shared_page_find(int folder, const char *name, int mode, size_t size);
 
-/** NULL is allowed. errno is preserved. */
+/** Unmap a page. NULL is allowed. errno is preserved. */
 void shared_page_unmap(const void *page, size_t size);
 
 typedef uint64_t __attribute__((may_alias)) shared_word;
 
-/* The figures of a short record come from registers, and not by way of memory. */
+/* Unroll the loops over a record's words: those of a short record then come from registers. */
 #ifdef __clang__
 #define SHARED_PAGE_UNROLL
 #else
 #define SHARED_PAGE_UNROLL _Pragma("GCC unroll 8")
 #endif
 
-/** Write `count` words, none before what the caller wrote before. */
+/** Write `count` words. No reader sees them before what the caller wrote earlier. */
 static inline void shared_words_store(void *target, const void *source, size_t count)
 {
     shared_word *to = target;
@@ -61,7 +61,7 @@ static inline void shared_words_store(void *target, const void *source, size_t c
     }
 }
 
-/** Read `count` words, each before what the caller reads after. */
+/** Read `count` words, each before anything that the caller reads later. */
 static inline void shared_words_load(void *target, const void *source, size_t count)
 {
     shared_word *to = target;
@@ -74,11 +74,11 @@ static inline void shared_words_load(void *target, const void *source, size_t co
 
 /**
  * Write a record in one go, as its only writer.
- * @param figures  their first word does not matter
- * @param size     of both, whole words
+ * @param figures  the new words; the first one is ignored
+ * @param size     of both, a multiple of a word [bytes]
  *
- * Whoever sees one of the words sees that the first one was odd before it; whoever sees that even
- * again sees all of them.
+ * A reader that sees a new word also sees that the first word was odd before; a reader that sees
+ * the first word even again sees all new words.
  */
 static inline void shared_record_write(void *record, const void *figures, size_t size)
 {
@@ -93,8 +93,8 @@ static inline void shared_record_write(void *record, const void *figures, size_t
 
 /**
  * Copy a record in a consistent state, as apapi_live_read() does for programs.
- * @param copy  result; of no meaning where it fails
- * @return false: it was being written in each of a thousand tries
+ * @param copy  result; has no meaning after a failure
+ * @return false: the record was being written in each of a thousand tries
  */
 static inline bool shared_record_read(const void *record, void *copy, size_t size)
 {

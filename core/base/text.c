@@ -150,7 +150,7 @@ size_t text_columns(const char *text)
     return columns;
 }
 
-/* Bytes at the start of `text` that occupy at most `columns` columns. */
+/* @return the bytes at the start of `text` that occupy at most `columns` columns. */
 static size_t bytes_within(const char *text, size_t columns)
 {
     size_t bytes = 0;

@@ -16,57 +16,57 @@
  */
 size_t text_character(const char *text, uint32_t *character);
 
-/** @return whether a terminal shows the character and obeys nothing. */
+/** @return whether a terminal shows the character: it is no control or direction character. */
 bool text_is_printable(uint32_t character);
 
 /** Copy as valid UTF-8: invalid bytes become '?', and the copy is cut between characters. */
 void text_utf8(char *copy, size_t size, const char *text);
 
-/** The same, safe for a terminal: control and direction characters also become '?'. */
+/** Like text_utf8(), safe for a terminal: control and direction characters also become '?'. */
 void text_clean(char *copy, size_t size, const char *text);
 
-/** @return what a word ends with that stands for so many: "", "s". */
+/** @return the ending of a noun after this number: "", "s". */
 static inline const char *text_plural(size_t count)
 {
     return count == 1 ? "" : "s";
 }
 
-/** @return whether the locale is one of UTF-8, by LC_ALL, LC_CTYPE or LANG; true without these. */
+/** @return whether LC_ALL, LC_CTYPE or LANG names a UTF-8 locale; true if none of them is set. */
 bool text_locale_is_utf8(void);
 
-/** @return "±", or "+-" where the locale is not one of UTF-8. Static storage. */
+/** @return "±", or "+-" if text_locale_is_utf8() is false. Static storage. */
 const char *text_plus_minus(void);
 
-/** Columns that a text occupies on a terminal, cleaned. */
+/** @return the columns that a text, cleaned by text_clean(), occupies on a terminal. */
 size_t text_columns(const char *text);
 
 /**
- * Copy a text of any length, cleaned, into at most `columns` columns. A text that is too long is
+ * Copy a text of any length, as text_clean(), into at most `columns` columns. A longer text is
  * cut in the middle: "..." is followed by its last `tail` columns. columns >= tail + 3.
  */
 void text_shorten(char *copy, size_t size, const char *text, size_t columns, size_t tail);
 
 /**
  * Copy the next line of a text, cut to `size`.
- * @param text  moved on to the line after it
- * @return false: there is none
+ * @param text  moved on to the line after that one
+ * @return false: there is no further line
  */
 bool text_next_line(const char **text, char *line, size_t size);
 
-/** A line that is continued in a new one, indented by 4, before it exceeds TEXT_COLUMNS. */
+/** A paragraph. A line that would exceed TEXT_COLUMNS goes on in a new one, indented by 4. */
 struct text_line {
     FILE *out;
-    size_t column; /* its current length */
+    size_t column; /* columns of the present line so far */
 };
 
-/** Put a text, cleaned, after `gap` spaces. It is not split, but shortened if it exceeds a line. */
+/** Append a text, cleaned, after `gap` spaces. It is not split, but shortened if over a line. */
 void text_item(struct text_line *line, size_t gap, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /**
- * Close what open_memstream() has opened.
- * @param out     NULL: it could not be opened
- * @param text    its text
+ * Close a stream of open_memstream().
+ * @param out     the stream; NULL: it could not be opened
+ * @param text    the text of the stream
  * @param result  0: all was written
  * @return the text, for free(); NULL: out of memory, or `result` is not 0
  */
@@ -82,7 +82,7 @@ struct whole_number {
     const char *rest; /* the text after it */
 };
 
-/** 0; -1 with errno EINVAL (no number), ERANGE. */
+/** @return 0; -1 with errno EINVAL (no number), ERANGE. */
 int whole_number_parse(const char *text, struct whole_number *number);
 
 /** The number at the beginning of a text. */
@@ -91,10 +91,10 @@ struct real_number {
     const char *rest;
 };
 
-/** Independent of the locale. 0; -1 with errno EINVAL, ERANGE. */
+/** Independent of the locale. @return 0; -1 with errno EINVAL (no number), ERANGE, ENOMEM. */
 int real_number_parse(const char *text, struct real_number *number);
 
-/** Check whether the first `length` bytes of a text, which may be longer, are this name. */
+/** @return whether the first `length` bytes of `word`, which may be longer, are `name`. */
 static inline bool word_is(const char *word, size_t length, const char *name)
 {
     return strlen(name) == length && strncmp(word, name, length) == 0;
@@ -102,9 +102,9 @@ static inline bool word_is(const char *word, size_t length, const char *name)
 
 /**
  * Take the next word of a list, which may be empty.
- * @param rest        moved on to the text after its separator; NULL: it was the last one
+ * @param rest        moved on to the text after the word's separator; NULL: it was the last word
  * @param separators  the characters that end a word
- * @return its length
+ * @return the length of the word
  */
 static inline size_t text_word(const char **rest, const char *separators, const char **word)
 {
@@ -115,7 +115,7 @@ static inline size_t text_word(const char **rest, const char *separators, const 
     return length;
 }
 
-/** The same of a list with commas, without the blanks around the word. */
+/** Like text_word(), for a list with commas. The name is without the blanks around it. */
 static inline size_t text_name(const char **rest, const char **name)
 {
     size_t length = text_word(rest, ",", name), blanks = strspn(*name, " \t");
@@ -129,7 +129,7 @@ static inline size_t text_name(const char **rest, const char **name)
     return length;
 }
 
-/** @return whether a list of names with commas has this one. */
+/** @return whether a list of names with commas has `name`. */
 static inline bool text_names_have(const char *list, const char *name)
 {
     const char *rest = *list ? list : NULL, *word;
@@ -145,10 +145,10 @@ static inline bool text_names_have(const char *list, const char *name)
 }
 
 /**
- * Read decimal digits, with nothing before them.
+ * Read the decimal digits at the beginning of a text.
  * @param most    at least 9
  * @param number  result; set on success only
- * @return what follows them; NULL: there are none, or the number is above `most`
+ * @return the text after the digits; NULL: no digits, or the number is above `most`
  */
 static inline const char *text_digits(const char *text, uint64_t most, uint64_t *number)
 {
@@ -171,8 +171,8 @@ static inline const char *text_digits(const char *text, uint64_t most, uint64_t 
 }
 
 /**
- * Read what follows a decimal point, in units of 1e-9. Digits after the ninth are passed over.
- * @return what follows them
+ * Read the digits after a decimal point, in units of 1e-9. Digits after the ninth are skipped.
+ * @return the text after the digits
  */
 static inline const char *text_billionths(const char *text, uint64_t *number)
 {
@@ -184,7 +184,7 @@ static inline const char *text_billionths(const char *text, uint64_t *number)
     return text;
 }
 
-/** @return the decimal number that is the whole text, from 1 to `most`; 0: not such a number. */
+/** @return the decimal number in `text`, from 1 to `most`; 0: the text is no such number. */
 static inline unsigned long positive_number(const char *text, unsigned long most)
 {
     uint64_t number = 0;
@@ -193,7 +193,7 @@ static inline unsigned long positive_number(const char *text, unsigned long most
     return end && *end == '\0' ? number : 0;
 }
 
-/** @return how many numbers a list like "0-3,8" has, up to what is no part of one. */
+/** @return how many numbers a list like "0-3,8" has, up to where it stops being such a list. */
 static inline uint64_t text_count_listed(const char *list)
 {
     uint64_t count = 0, first, last;
@@ -218,7 +218,7 @@ static inline uint64_t text_hash(const char *text)
     return hash;
 }
 
-/** @return whether `name` is the same text as `pattern`, or fits its `*`, `?`, `[a-z]`, `[!a]`. */
+/** @return whether `name` is equal to `pattern` or matches its `*`, `?`, `[a-z]`, `[!a]`. */
 bool apapi_pattern_matches(const char *pattern, const char *name);
 
 #endif

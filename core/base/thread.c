@@ -38,7 +38,7 @@ void thread_condition(pthread_cond_t *changed)
 
 /* --- futex ---------------------------------------------------------------------------------- */
 
-/* With an absolute time: FUTEX_WAIT has none. */
+/* FUTEX_WAIT_BITSET takes an absolute time; FUTEX_WAIT does not. */
 void futex_wait(const uint32_t *word, uint32_t value, uint64_t deadline_ns)
 {
     const struct timespec deadline = thread_deadline(deadline_ns);

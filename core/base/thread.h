@@ -7,12 +7,12 @@
 
 #include "base/clock.h"
 
-/** Start a thread that blocks all signals: they belong to the host program. 0; -1 with errno. */
+/** Start a thread that blocks all signals: the host program handles them. 0; -1 with errno. */
 int thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument);
 
 /**
- * Initialize a condition whose waits end by CLOCK_MONOTONIC: who sets the clock of the day neither
- * prolongs nor ends them.
+ * Initialize a condition whose waits end by CLOCK_MONOTONIC: setting the clock of the day neither
+ * prolongs nor ends a wait.
  */
 void thread_condition(pthread_cond_t *changed);
 
@@ -22,14 +22,14 @@ static inline struct timespec thread_deadline(uint64_t ns)
     return (struct timespec){(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)};
 }
 
-/* Waiting for a word in memory that processes share. */
+/* Waiting for a change of a word in shared memory. */
 
 /**
  * Wait while `*word` is `value`, but not past `deadline_ns` (CLOCK_MONOTONIC). May return earlier.
  */
 void futex_wait(const uint32_t *word, uint32_t value, uint64_t deadline_ns);
 
-/** Wake all who wait for the word. */
+/** Wake all threads that wait for the word. */
 void futex_wake(const uint32_t *word);
 
 #endif

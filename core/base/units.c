@@ -15,12 +15,12 @@ static const struct units_scale steps[] = {{1e-6, "u", 0}, {1e-3, "m", 0}, {1, "
                                            {1e12, "T", 0}, {1e15, "P", 0}};
 enum { STEP_ONE = 2 };
 
-#define LEAST_PCT 0.01  /* a smaller uncertainty is shown as this */
+#define LEAST_PCT 0.01  /* a smaller uncertainty is shown as 0.01 % */
 #define SHARE_COLUMNS 7 /* "±0.12 %" */
 #define TWO_DIGITS_UP_TO                                                                           \
     3.55 /* an uncertainty that starts with smaller digits is shown with two digits */
 
-/* Decimals for four significant digits; -1 if the rounded number has four before the point. */
+/* @return decimals for four significant digits; -1: all four are before the point. */
 static int decimals_of_four(double size)
 {
     return size < 9.9995 ? 3 : size < 99.995 ? 2 : size < 999.95 ? 1 : -1;
@@ -45,7 +45,7 @@ struct units_scale units_scale(double value)
     return scale;
 }
 
-/* The power of ten of the first digit. */
+/* @return the power of ten of the first digit. */
 static int magnitude(double number)
 {
     return (int)floor(log10(number) + 1e-9);
@@ -151,7 +151,7 @@ struct units_text units_share(double share)
     int decimals = pct < 0.995 ? 2 : pct < 9.95 ? 1 : 0;
 
     return units_part(share > 0 && isfinite(share), "%s%.*f %%", text_plus_minus(), decimals,
-                      fmin(pct, 1e6)); /* not of nothing */
+                      fmin(pct, 1e6)); /* a share of almost nothing may be huge */
 }
 
 void units_beside(char *text, size_t size, double share, bool column)

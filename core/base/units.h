@@ -7,12 +7,12 @@
 
 #define UNITS_SIZE 80 /* enough for any text made here, with units of up to 15 bytes */
 
-/** Figures are texts by value: printf("%s", units_quantity(power_w, "W").text). */
+/** A text that is returned by value: printf("%s", units_quantity(power_w, "W").text). */
 struct units_text {
     char text[UNITS_SIZE];
 };
 
-/** @return a short part of a sentence; "" if it is not there. */
+/** @return a short text, formatted as printf(3) does; "" if `is_there` is false. */
 struct units_text units_part(bool is_there, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -23,12 +23,12 @@ struct units_scale {
     int decimals;       /* below 0: digits before the point that are rounded to 0 */
 };
 
-/** The scale that shows four significant digits of `value` (two from 0.10 to 0.99). */
+/** @return the scale that shows four significant digits of `value` (two from 0.10 to 0.99). */
 struct units_scale units_scale(double value);
 
 /**
- * Remove decimals that are far below the uncertainty. One digit of it remains, two up to 35. At
- * least one digit of the value remains.
+ * Remove decimals far below the uncertainty: one digit of the uncertainty remains, two if they are
+ * at most 35. At least one digit of the value remains.
  * @param uncertainty  in the unit of `value`; NaN and 0: nothing is removed
  */
 void units_keep_known(struct units_scale *scale, double value, double uncertainty);
@@ -36,13 +36,13 @@ void units_keep_known(struct units_scale *scale, double value, double uncertaint
 /** Write only the number of `value` in this scale: "24.82". */
 struct units_text units_number(double value, const struct units_scale *scale);
 
-/** The same in full, however long it is: never "1.234e+06". */
+/** Like units_number(), but in full, however long it is: never "1.234e+06". */
 struct units_text units_number_full(double value, const struct units_scale *scale);
 
 /** "24.82 kJ", "297.6 W", "0.42 J", "48.2 C"; "-" for NaN. Prefixes for J, W, Hz, V, A, B only. */
 struct units_text units_quantity(double value, const char *unit);
 
-/** The same without the digits that are not known. @param uncertainty  as above */
+/** units_quantity() without the digits that are not known: see units_keep_known(). */
 struct units_text units_known_quantity(double value, double uncertainty, const char *unit);
 
 /** An energy [J] with its uncertainty beside it, as units_beside(). */
@@ -56,8 +56,8 @@ struct units_text units_energy(double energy_j, double uncertainty_j, bool colum
 struct units_text units_share(double share);
 
 /**
- * Append it to its number: "412.3 J ±2.1 %".
- * @param column  others stand below it: the numbers before it are aligned, too
+ * Append units_share() to the number in `text`: "412.3 J ±2.1 %".
+ * @param column  for a column: pad the share, so that the numbers before it are aligned, too
  */
 void units_beside(char *text, size_t size, double share, bool column);
 
