@@ -4,15 +4,15 @@
 #include <stdint.h>
 
 /*
- * Asking the node sampler for a reading now: a datagram to <live_dir>/<node>/.now, which root alone
- * may send. It is a word, a blank, and the component's name, "": of all. Others are ignored. There
- * is no answer: the reading is in the pages of the node sampler.
+ * Requests to the node sampler for a reading now: datagrams to <live_dir>/<node>/.now, which only
+ * root may send. A datagram has a word, a blank, and the name of a component, "" for all; others
+ * are ignored. There is no answer: the reading is in the pages of the node sampler.
  */
 
 #define ASK_SOCKET ".now"
 #define ASK_SIZE 80
-#define ASK_LOOK "look "   /* the page of readings shows it */
-#define ASK_COUNT "count " /* the node page and the shares as well */
+#define ASK_LOOK "look "   /* show the reading on the page of readings */
+#define ASK_COUNT "count " /* also count it for the node page and the shares */
 
 /**
  * @return a descriptor for ask_send(); -1 with errno ENOENT, ECONNREFUSED: no node sampler runs,
@@ -21,7 +21,7 @@
 int ask_open(const char *live_dir, const char *node);
 
 /**
- * Waits while many others ask, but not past `deadline_ns` (CLOCK_MONOTONIC).
+ * Send a request. Waits while many others ask, but not past `deadline_ns` (CLOCK_MONOTONIC).
  * @param word  ASK_LOOK or ASK_COUNT
  * @return 0; -1 with errno ECONNREFUSED: the node sampler has ended, ETIMEDOUT: it does not listen
  */

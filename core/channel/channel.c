@@ -69,7 +69,7 @@ int message_receive(int channel, struct message *message, uint64_t deadline_ns)
             return -1;
         }
         size = recv(channel, message->bytes, sizeof message->bytes, MSG_DONTWAIT | MSG_TRUNC);
-        /* ECONNRESET, once: the other side ended before it had read all; its messages follow */
+        /* ECONNRESET comes once: the other side ended before it had read all. Messages follow */
     } while (size < 0 && (errno == EINTR || errno == EAGAIN || errno == ECONNRESET));
     if (size < 0) {
         return -1;
@@ -127,7 +127,7 @@ static int add_part(const struct message *message, char **text, size_t *length)
     return 0;
 }
 
-/* Parts without an end stop at the deadline. */
+/* A sender of parts without an end is given up at the deadline. */
 int message_receive_text(int channel, struct message *message, char **text, uint64_t deadline_ns)
 {
     char *whole = NULL;
@@ -210,7 +210,7 @@ static size_t packet_word(const char **rest, const char **word)
     return length;
 }
 
-/* Read one part. @return the length of its kind; 0: not a part. */
+/* Read one part of a packet. @return the length of its kind; 0: the text is not a part. */
 static size_t packet_take(const char **rest, const char **kind, struct packet_item *item)
 {
     const char *size_word, *name = NULL;

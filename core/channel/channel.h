@@ -13,65 +13,65 @@
  * A message is a sequence of texts, each ended by a NUL: its word, then pairs of key and
  * value where the word has any. End of file means that the other side has ended.
  *
- * While APAPI is upgraded, a plugin and a helper of different versions may meet. Each ignores the
- * words and keys that it does not know, and does without those that are left out; so a word or key
- * may be added, but never gets another meaning. APAPI_CHANNEL_VERSION grows with each addition.
+ * While APAPI is upgraded, a plugin and a helper of different versions may meet. Each ignores
+ * unknown words and keys, and does without those that the other leaves out. So a word or key may be
+ * added, but its meaning never changes. APAPI_CHANNEL_VERSION grows with each addition.
  *
  *   plugin to apapi-sampler (one per step and node)
  *     config  components site_components intervals share cluster job step name node node_index
  *             nodes nodelist tasks cores restarts uid account partition qos job_name array_job
- *             array_task het_job het_offset verified (left out if a user may have forged some of
- *             it) gpus slurm_conf format output trace gid groups umask rules; job_nodes of a batch
- *             step, in a heterogeneous job of its first component
- *             (first message; unknown = left out)
+ *             array_task het_job het_offset verified (left out if a user may have forged
+ *             partition or array) gpus slurm_conf format output trace gid groups umask rules;
+ *             job_nodes: of a batch step; of a heterogeneous job, its first component's nodes
+ *             (first message; a key is left out if its value is not known)
  *             config words: the site's settings, which the sampler reads for itself: path of
  *             apapi.conf, and what follows the plugin in plugstack.conf, one word a line
- *             channel: the plugin's APAPI_CHANNEL_VERSION; left out by one that is too old
+ *             channel: the plugin's APAPI_CHANNEL_VERSION; left out by older plugins
  *             job_token job_nodelist job_only job_one: for a batch step whose sampler makes the
- *             job's table; APAPI_LISTEN_FD is a listening socket then. In a heterogeneous job
- *             job_nodelist are all.
- *             job_only: the batch step has no table. job_one: it has one only if there is
+ *             job's table; then APAPI_LISTEN_FD is a listening socket. job_nodelist has the nodes
+ *             of all components of a heterogeneous job.
+ *             job_only: the batch step has no table. job_one: it has a table only if there is
  *             nothing else in the job
  *             overflow: thresholds, one a line; the rights (gid groups umask) come with them
  *             budget totals_ms: for a batch step that watches the energy of its job; the rights
  *             come with them. budget is left out if only the site has one. job_quiet: there is no
  *             table of the job
- *     task    pid     a task of the step; only if the configuration names overflow or totals_ms
+ *     task    pid     a task of the step; only if the config message has overflow or totals_ms
  *     begin   ns folder   take the first reading now; ns: CLOCK_MONOTONIC when the plugin asked;
- *                     folder: the job's, to which output and trace, patterns of
- *                     config/filename.h, are relative
+ *                     folder: the job's folder, to which output and trace (patterns, see
+ *                     config/filename.h) are relative
  *             collect collect_address   if srun wants totals: "PORT:TOKEN:TOTALS_MS", its address
  *     stop    exit_code exit_signal failed_tasks wait_ms
- *                     take the last reading, write the record, answer, exit; the table of the job
- *                     waits for steps that still run, at most wait_ms
+ *                     take the last reading, write the record, answer, exit; before the table of
+ *                     the job, wait at most wait_ms for steps that still run
  *     ask     about text config   instead of config: a question, see sampler/questions.c
  *     node    node config   instead of config, from slurmd's plugin: reads the meters of the node
  *                     until the channel ends; config: path of apapi.conf
- *   apapi-sampler to plugin, and apapi-collect to salloc's
- *     part    TEXT    the beginning, or a further part, of the text of the next word, if
- *                     that is too long for a message (no key)
+ *   apapi-sampler to plugin, and apapi-collect to the plugin of salloc
+ *     part    TEXT    the first or a further part of the text of the next word, if the text is
+ *                     too long for a message (no key)
  *   apapi-sampler to plugin
  *     ready           the first reading was taken
- *     stopping TEXT   the stop was received, or the sampler was told to end by others: a record
- *                     follows, perhaps late. The plugin no longer kills the sampler: it may have
- *                     to wait for a disk. TEXT: number of messages that the system's log did not
- *                     accept; "": none (no key)
+ *     stopping TEXT   the stop was received, or others told the sampler to end: a record
+ *                     follows, perhaps late. The plugin no longer kills the sampler, which may
+ *                     have to wait for a disk. TEXT: number of messages that the system's log did
+ *                     not accept; "": none (no key)
  *     record  TEXT    the record, one line of JSON (no key)
- *     table   TEXT    follows the record if the configuration names a format (no key)
- *     note    TEXT    the last one, if the configuration names output, trace, overflow or
+ *     table   TEXT    follows the record if the config message has a format (no key)
+ *     note    TEXT    the last message, if the config message has output, trace, overflow or
  *                     totals_ms: problems with them; "": none (no key)
- *     answer  TEXT    to a question: yes, or what was asked for; "": nothing (no key)
+ *     answer  TEXT    the answer to a question: yes, or what was asked for; "": nothing (no key)
  *     failed  TEXT    instead of ready, record or answer: the reason (no key)
  *
  *   plugin to apapi-collect (one per srun); its descriptor APAPI_LISTEN_FD is a listening socket
  *     config  token step name nodes format verbose (first message)
  *             job: value of APAPI_JOB_ENV, to which the records are forwarded
  *             totals_ms budget overflow config slurm_bin slurm_conf quiet: for limits of the
- *             step, overflow: one a line, also of other scopes; its descriptor 2 is srun's
- *             standard error then. job_budget: the job has a limit
+ *             step; then descriptor 2 of apapi-collect is srun's standard error. overflow: limits,
+ *             one a line, also of other scopes. job_budget: the job has a limit
  *     end     nodelist wait_ms   the step has ended; nodelist: "n[1-4,7]", left out if not known.
  *                                Waits at most wait_ms for missing records.
- *   salloc's plugin to its apapi-collect, which answers the end with one table, "" if none
+ *   salloc's plugin to its apapi-collect, which answers "end" with one table, "" if there is none
  *     config  token whole_job job_only
  *     end     nodes nodelist
  *   apapi-collect to plugin
@@ -81,27 +81,27 @@
  *   node to srun, over TCP: one line "TOKEN WORD NODE[ NODELIST]\n", then the payload up to end
  *   of file; NODELIST: the nodes of its step, "n[1-4,7]"
  *     record          payload: the record as JSON
- *     absent          payload: the reason why there is none; empty: not reported
+ *     absent          payload: the reason why there is no record; empty: it is not reported
  *     total           from apapi-sampler, every TOTALS_MS if srun wants totals; payload: "RUN
  *                     ELAPSED_NS JOULES JOB", see limit/totals.h. apapi-collect answers with
  *                     "budget JOULES USED_JOULES", the least budget and the sum of all nodes,
- *                     then a line with the crossings of limits, as a record that has no more,
- *                     and closes the connection. Unknown lines are ignored
+ *                     then a line with the crossings of limits, as a record without anything
+ *                     else, and closes the connection. Unknown lines are ignored
  *
- *   apapi-collect to the process that makes the table of a whole job: apapi-sampler of the batch
- *   step, or apapi-collect of salloc; over a stream socket of this machine, as above:
+ *   apapi-collect to the process that makes the table of a whole job (apapi-sampler of the batch
+ *   step, or apapi-collect of salloc), over a stream socket of this machine, in the same form:
  *     running         a step has begun; NODE: the step, "17.0"; no payload
  *     records         payload: records, one in each line; NODE: "-"
  *     totals          energy of a running step so far, if srun's nodes send totals; NODE: the
- *                     step; payload: a line for each node, its name and its total as above, JOULES
- *                     "-": not known; with " ended" behind it, the step is over on the node
+ *                     step; payload: a line for each node, its name and its total as in "total";
+ *                     JOULES "-": not known; " ended" at the end: the step is over on the node
  *     ended           all records of a step were sent; NODE: the step; no payload
- *   The plugin puts "NAME:TOKEN" into the batch script's or salloc's environment as APAPI_JOB_ENV;
- *   NAME: of the socket, after a NUL. It is removed before the tasks of a step start.
+ *   The plugin puts "NAME:TOKEN" into the batch script's or salloc's environment as APAPI_JOB_ENV,
+ *   and removes it before the tasks of a step start. NAME: that of the socket, after a NUL.
  *
  * The token has APAPI_TOKEN_LENGTH lower-case hexadecimal digits. srun puts "PORT:TOKEN" into the
  * step's environment as APAPI_COLLECT_ENV, "PORT:TOKEN:TOTALS_MS" if it wants totals; the plugin
- * removes it there before any task starts.
+ * removes the variable before any task starts.
  */
 #define APAPI_CHANNEL_VERSION "4"
 #define APAPI_CHANNEL_FD 3
@@ -136,12 +136,12 @@
 #define APAPI_WORD_TOTALS "totals"
 #define APAPI_WORD_ENDED "ended"
 
-/* Messages between the plugin and its helper processes. Compiled into the plugin: libc only. */
+/* Messages between the plugin and its helper processes. The plugin contains them: libc only. */
 
 #define MESSAGE_TEXT_MAX (16U << 20) /* bytes of a text that is sent in parts */
 
 /**
- * NUL-terminated texts, one after the other. Too big for a small stack: make it static.
+ * NUL-terminated texts, one after the other. Too big for a small stack: declare a message static.
  */
 struct message {
     size_t length; /* bytes in use */
@@ -161,16 +161,15 @@ void message_add_number(struct message *message, const char *key, uint64_t value
 
 /**
  * Send to a channel. Never raises SIGPIPE.
- * @return 0; -1 with errno EMSGSIZE (too long), ETIMEDOUT, EPIPE (the other side has ended) or that
- * of send().
+ * @return 0; -1 with errno of send(), EMSGSIZE (too long), ETIMEDOUT, EPIPE (the other side has
+ * ended).
  */
 int message_send(int channel, const struct message *message, uint64_t deadline_ns);
 
 /**
  * Receive from a channel.
  * @param message  result; undefined on error
- * @return 0; -1 with errno ETIMEDOUT, EPIPE (end of file), EBADMSG (not a message) or that of
- * recv().
+ * @return 0; -1 with errno of recv(), ETIMEDOUT, EPIPE (end of file), EBADMSG (not a message).
  */
 int message_receive(int channel, struct message *message, uint64_t deadline_ns);
 
@@ -199,12 +198,12 @@ const char *message_text(const struct message *message);
 /** @return the value of a key, or NULL. Valid as long as the message. */
 const char *message_value(const struct message *message, const char *key);
 
-/** @return the value of a key as a number; 0: it has none. */
+/** @return the value of a key as a number; 0: the key has no value, or not a number. */
 uint64_t message_number(const struct message *message, const char *key);
 
 /*
- * The event settings of a user's environment as one text. An environment variable carries it with
- * the job:
+ * A packet: the event settings of a user's environment as one text. An environment variable carries
+ * the packet with the job:
  *
  *   KIND SIZE NAME\n<SIZE bytes>\n ...
  *
@@ -228,7 +227,7 @@ struct packet_item {
     size_t size;
 };
 
-/** Find a part. @return false: no such part, or the text is not a packet. NULL has no parts. */
+/** Find a part. @return false: no such part, or `packet` is no packet. NULL has no parts. */
 bool packet_find(const char *packet, const char *kind, struct packet_item *item);
 
 /** @return whether APAPI_VERBOSE is 1 in a packet. */
@@ -236,7 +235,7 @@ bool packet_is_verbose(const char *packet);
 
 /**
  * Append a part to a packet.
- * @param name  a longer name loses its beginning
+ * @param name  a name of PACKET_NAME_SIZE bytes or more loses its beginning
  * @return 0; -1 with errno EMSGSIZE: no room. `packet` is unchanged then.
  */
 int packet_add(char packet[PACKET_MAX], const char *kind, const char *name, const char *bytes,

@@ -14,16 +14,16 @@
 #include "base/text.h"
 #include "channel/deadline.h"
 
-#define READ_LIMIT_NS (200 * DEADLINE_MS) /* for srun to accept or refuse a report */
+#define READ_LIMIT_NS (200 * DEADLINE_MS) /* time for srun to accept or refuse a report */
 #define CROWD_LIMIT_NS                                                                             \
     (1000 * DEADLINE_MS) /* time beyond the deadline to try again while srun refuses */
 #define PAUSE_MS 5
 #define PAUSE_MAX_MS 80
 #define TOTALS_MIN_MS 100
 #define TOTALS_MAX_MS 9999999
-#define PORT_MIN 1024 /* the user can influence it, so no system ports */
+#define PORT_MIN 1024 /* the user can influence the port, so it must not be a system port */
 
-/* @return whether it is the end, or ':' and the time between two totals up to the end. */
+/* Parse the end of the text: nothing, or ':' and the time between two totals. @return false: bad */
 static bool report_parse_totals(const char *text, uint64_t *totals_ms)
 {
     const char *end = text;
@@ -115,7 +115,7 @@ static int report_deliver(int fd, const char *token, const struct report *report
 
 /*
  * If srun is overloaded, it may close a connection without reading; this causes a reset. An orderly
- * end shows that it has read everything. Until then it has as much time as it needs.
+ * end shows that srun has read everything. A longer silence is no refusal: srun will read later.
  */
 static int report_await(int fd, uint64_t deadline_ns)
 {
@@ -129,7 +129,7 @@ static int report_await(int fd, uint64_t deadline_ns)
     return recv(fd, &byte, 1, MSG_DONTWAIT) < 0 && errno == ECONNRESET ? ECONNRESET : 0;
 }
 
-/* Read what the collector has to say, up to the end. */
+/* Read the collector's answer, up to the end of the connection. */
 static void report_hear(int fd, const struct report *report, uint64_t deadline_ns)
 {
     size_t length = 0;
@@ -179,7 +179,7 @@ int report_send(const struct report_collector *collector, const char *address,
         return apapi_fail(err, EINVAL, "'%.64s' is not an address of srun", address);
     }
     code = report_try(&target, size, collector, report, end_ns);
-    while (code == ECONNRESET || code == EPIPE) { /* it is refused */
+    while (code == ECONNRESET || code == EPIPE) { /* srun has refused the report */
         end_ns = deadline_ns + CROWD_LIMIT_NS;
         if (deadline_now() + pause_ms * DEADLINE_MS >= end_ns) {
             break;

@@ -7,12 +7,12 @@
 #include "apapi/error.h"
 #include "channel/channel.h"
 
-/** Where srun collects, from APAPI_COLLECT_ENV. */
+/** The address at which srun collects reports, from APAPI_COLLECT_ENV. */
 struct report_collector {
     uint16_t port; /* 0: srun does not collect */
     char token[APAPI_TOKEN_LENGTH + 1];
     uint32_t
-        totals_ms; /* time between two totals that it wants of each node [ms]; 0: it wants none */
+        totals_ms; /* time between two totals that srun wants of each node [ms]; 0: it wants none */
 };
 
 /** The message of a node to srun. */
@@ -21,7 +21,7 @@ struct report {
     const char *node;
     const char *nodelist; /* of the step, "n[1-4]"; "": not known */
     const char *payload;
-    char *answer; /* result, "": none; NULL: not needed */
+    char *answer; /* result: srun's answer, "": none; NULL: not needed */
     size_t answer_size;
 };
 
@@ -35,7 +35,7 @@ int report_parse(const char *text, struct report_collector *collector);
  * Send a report to srun. If srun closes the connection without reading because of too many others,
  * the report is sent again, up to a second beyond the deadline.
  * @param address  numeric, IPv4 or IPv6
- * @return 0; -1 with errno EINVAL (not an address), ETIMEDOUT or that of the call that failed.
+ * @return 0; -1 with errno of the call that failed, EINVAL (not an address), ETIMEDOUT.
  */
 int report_send(const struct report_collector *collector, const char *address,
                 const struct report *report, uint64_t deadline_ns, struct apapi_error *err);
