@@ -8,11 +8,11 @@
 
 /* The update period. */
 
-#define UNKNOWN_NS UINT64_C(1000000) /* RAPL's counters move once a millisecond */
-#define LONG_GAPS 3                  /* so many show a longer period ... */
-#define LONG_SHARE 8                 /* ... if they are at least this part of all */
-#define SHORT_GAPS 16                /* so many show a shorter one, if no gap is long */
-#define STANDSTILL 4                 /* times the mean gap: that is no period */
+#define UNKNOWN_NS UINT64_C(1000000) /* period if none is stated, as RAPL's counters have [ns] */
+#define LONG_GAPS 3                  /* so many long gaps show a longer period ... */
+#define LONG_SHARE 8                 /* ... if they are at least an eighth of all gaps */
+#define SHORT_GAPS 16                /* so many gaps show a shorter period, if none is long */
+#define STANDSTILL 4                 /* a gap of so many mean gaps is a standstill, no period */
 
 static void update_restart(struct apapi_update *update)
 {
@@ -51,8 +51,8 @@ static bool update_learn(struct apapi_update *update)
 }
 
 /*
- * Two readings may lie within one update: only a longer time without a move shows something, and it
- * shows nothing of a time without readings.
+ * Add a gap in which readings found no move. Two readings may lie within one update, so only a
+ * longer time without a move shows something. A time without readings shows nothing.
  */
 static bool update_add_rare(struct apapi_update *update, uint64_t gap_ns, uint64_t still_ns)
 {
@@ -76,9 +76,9 @@ static bool update_add_rare(struct apapi_update *update, uint64_t gap_ns, uint64
 }
 
 /*
- * A reading finds the counter moved.
- * @param gap_ns    since the reading that found it moved before [ns]
- * @param still_ns  from that one to the latest reading that found no move [ns]; 0: there is none
+ * Note a reading that finds a move.
+ * @param gap_ns    time since the reading that found the move before [ns]
+ * @param still_ns  from that reading to the latest one that found no move [ns]; 0: there is none
  * @return whether the period may have changed
  */
 static inline bool update_moved(struct apapi_update *update, uint64_t gap_ns, uint64_t still_ns)
@@ -93,15 +93,15 @@ static inline bool update_moved(struct apapi_update *update, uint64_t gap_ns, ui
 /* Counters of whole numbers. */
 
 #define STALL_UPDATES 100
-#define STILL_UPDATES 4     /* so long a counter may stand still at either end of what is covered */
+#define STILL_UPDATES 4     /* a standstill of more updates at an end of the run is not covered */
 #define GUARD_READINGS 4.0  /* readings per shortest possible wrap */
-#define LOW_INCREMENTS 32   /* a counter below so many increments may have begun again unseen */
-#define UNSTATED_FACTOR 10  /* patience with a counter whose update period is not stated */
-#define DOUBLE_STEP_J 1e-6  /* a counter of doubles is counted in such steps ... */
-#define DOUBLE_STEP 0x1p-50 /* ... or, if it counts no energy, in these at first [raw units] */
-#define DOUBLE_MOST 0x1p61  /* steps */
+#define LOW_INCREMENTS 32   /* a counter below so many increments may have restarted unseen */
+#define UNSTATED_FACTOR 10  /* more patience with a counter whose update period is not stated */
+#define DOUBLE_STEP_J 1e-6  /* step in which a counter of doubles is counted, for energy [J] ... */
+#define DOUBLE_STEP 0x1p-50 /* ... and for anything else at first [raw units] */
+#define DOUBLE_MOST 0x1p61  /* most steps; more of them make the step greater */
 
-/* @return in which time the plausible increment reaches the end of the hardware's counter [ns]. */
+/* @return the time in which the hardware's counter can reach its end [ns]; UINT64_MAX: never. */
 static uint64_t hide_ns(const struct apapi_counter *counter)
 {
     double ns = (counter->guard_raw - counter->slack) / counter->max_per_ns;
@@ -112,7 +112,7 @@ static uint64_t hide_ns(const struct apapi_counter *counter)
     return ns > 0 ? (uint64_t)ns : 0;
 }
 
-/* So long a counter that is well may show the same, also if little power is used. */
+/* @return the time for which an intact counter may show the same value, at the least power [ns]. */
 static uint64_t patience_ns(const struct apapi_counter *counter, uint64_t updates)
 {
     return updates * counter->update.period_ns + counter->unit_ns;
@@ -137,7 +137,7 @@ void apapi_counter_init(struct apapi_counter *counter, const struct apapi_event 
     counter->of_doubles = event->type == APAPI_TYPE_FP64;
     counter->is_signed = event->type == APAPI_TYPE_INT64 || counter->of_doubles;
     counter->unit = 1;
-    if (counter->of_doubles) { /* it does not wrap */
+    if (counter->of_doubles) { /* a double does not wrap */
         counter->unit = event->kind == APAPI_KIND_ENERGY ? DOUBLE_STEP_J / scale : DOUBLE_STEP;
         scale *= counter->unit;
     } else {
@@ -146,7 +146,7 @@ void apapi_counter_init(struct apapi_counter *counter, const struct apapi_event 
     }
     counter->max_per_ns = max_w / scale / 1e9;
     counter->rests = !apapi_counter_never_rests(event);
-    /* a device that is on uses at least so many watts */
+    /* a device that is on uses at least 0.2 W; cores and uncore may be off nearly all the time */
     counter->unit_ns = (uint64_t)(scale / (may_be_off ? 0.01 : 0.2) * 1e9);
     counter->update.stated_ns = event->update_ns;
     update_restart(&counter->update);
@@ -180,7 +180,7 @@ static bool decreased(const struct apapi_counter *counter, uint64_t before, uint
     return counter->is_signed ? (int64_t)now < (int64_t)before : now < before;
 }
 
-/* The increment from one reading to another, if it wrapped at most once. */
+/* @return the increment from one reading to another, if the counter wrapped at most once. */
 static uint64_t distance(const struct apapi_counter *counter, uint64_t before, uint64_t now)
 {
     uint64_t range =
@@ -189,7 +189,7 @@ static uint64_t distance(const struct apapi_counter *counter, uint64_t before, u
     return range + now - before;
 }
 
-/* The increment from `from` to `raw`. @return whether it is plausible. */
+/* Set the increment from `from` to `raw`. @return whether it is plausible. */
 static inline bool increment_since(const struct apapi_counter *counter,
                                    const struct apapi_counter_point *from, uint64_t raw,
                                    uint64_t at_ns, struct apapi_increment *increment)
@@ -207,8 +207,8 @@ static inline bool increment_since(const struct apapi_counter *counter,
 }
 
 /*
- * @param missed  what the doubted reading shows at once
- * @return whether that is plausible since the counter was known to run: it may have stood still
+ * @param missed  result: the increment that the doubted reading shows at once
+ * @return whether it is plausible for the time since the counter was last known to run
  */
 static bool may_have_missed(const struct apapi_counter *counter, struct apapi_increment *missed)
 {
@@ -218,19 +218,19 @@ static bool may_have_missed(const struct apapi_counter *counter, struct apapi_in
     return increment_since(counter, &ran, counter->doubted.raw, counter->doubted.at_ns, missed);
 }
 
-/* Its last value may be as old as the beginning of its reading. */
+/* The counter's last value may be as old as the beginning of its reading. */
 static bool whole_wraps_may_hide(const struct apapi_counter *counter, uint64_t since_ns)
 {
     return since_ns + (counter->last.at_ns - counter->last.begin_ns) > counter->hide_ns;
 }
 
-/* Of how long a standstill its last accepted reading was the end. */
+/* @return how long the counter had stood still at its last accepted reading [ns]. */
 static uint64_t still_ns(const struct apapi_counter *counter)
 {
     return counter->last.valid ? counter->last.at_ns - counter->last.moved_ns : 0;
 }
 
-/* As many wraps as the greatest plausible power makes in that time. */
+/* Note a gap, which may hide as many wraps as the greatest plausible power makes in that time. */
 __attribute__((noinline, cold)) static void counter_note_gap(struct apapi_counter *counter,
                                                              uint64_t since_ns)
 {
@@ -240,7 +240,7 @@ __attribute__((noinline, cold)) static void counter_note_gap(struct apapi_counte
     counter->hidden += fmax(wraps, 1) * counter->guard_raw;
 }
 
-/* The counter may also have begun again: then what was counted up to its end was not used. */
+/* Note a wrap. If the counter restarted instead, the counts up to its end were never used. */
 __attribute__((noinline, cold)) static void counter_note_wrap(struct apapi_counter *counter)
 {
     uint64_t to_wrap = distance(counter, counter->last.raw, 0);
@@ -271,8 +271,8 @@ static bool has_stalled(const struct apapi_counter *counter)
 }
 
 /*
- * A counter that stands still at the end may have missed something, which stays unknown. If it has
- * never moved, all is unknown, and that is said elsewhere.
+ * @return whether the counter stands still at the end: what it may have missed stays unknown. Of a
+ * counter that has never moved all is unknown; meter.c and result.c deal with that.
  */
 static bool stays_unknown(const struct apapi_counter *counter)
 {
@@ -280,14 +280,14 @@ static bool stays_unknown(const struct apapi_counter *counter)
            (counter->total > 0 || counter->incidents.resets > 0);
 }
 
-/* @return until when a counter was known to run that stands still at the last reading. */
+/* @return until when a counter that stands still at the last reading was known to run [ns]. */
 static uint64_t ran_until_ns(uint64_t ran_ns, uint64_t moved_ns, uint64_t begin_ns,
                              uint64_t segment_ns)
 {
     if (ran_ns > segment_ns) {
         return ran_ns;
     }
-    return moved_ns < begin_ns ? moved_ns : begin_ns; /* it moved once */
+    return moved_ns < begin_ns ? moved_ns : begin_ns; /* it has moved at most once */
 }
 
 static uint64_t covered_until_ns(const struct apapi_counter *counter)
@@ -300,7 +300,7 @@ static uint64_t covered_until_ns(const struct apapi_counter *counter)
     return last->begin_ns > counter->segment_ns ? last->begin_ns : counter->segment_ns;
 }
 
-/* Nothing is counted from `until_ns` on, or from where the segment begins. */
+/* End the covered time at `until_ns`, or where the segment begins if that is later. */
 static void close_segment_at(struct apapi_counter *counter, uint64_t until_ns)
 {
     if (counter->last.valid) {
@@ -309,7 +309,7 @@ static void close_segment_at(struct apapi_counter *counter, uint64_t until_ns)
     }
 }
 
-/* Whether it is certainly the same counter. One of energy must have moved during the outage. */
+/* @return whether the counter certainly goes on; one of energy must have moved in the outage. */
 static bool counter_goes_on(const struct apapi_counter *counter,
                             const struct apapi_counter_point *now)
 {
@@ -322,9 +322,9 @@ static bool counter_goes_on(const struct apapi_counter *counter,
 }
 
 /*
- * Whether a doubted reading lies between the last accepted one and the next. Then it was not wrong:
- * a counter that had stood still showed what it had missed, and enough time has passed by now to
- * make that plausible.
+ * @return whether the doubted reading lies between the last accepted one and the next. Then it was
+ * right: a counter that had stood still showed what it had missed, and by now enough time has
+ * passed to make that plausible.
  */
 static bool was_on_the_way(const struct apapi_counter *counter,
                            const struct apapi_increment *increment)
@@ -340,7 +340,7 @@ static void continue_from(struct apapi_counter *counter, const struct apapi_coun
     counter->update.moved = false; /* something is lost: the next move does not end a gap */
 }
 
-/* The doubted reading was the first one after a reset. @param until_ns  the covered time's end */
+/* The doubted reading was the first after a reset. @param until_ns  end of the covered time */
 static void counter_reset(struct apapi_counter *counter, uint64_t until_ns)
 {
     close_segment_at(counter, until_ns);
@@ -349,11 +349,11 @@ static void counter_reset(struct apapi_counter *counter, uint64_t until_ns)
 }
 
 /*
- * The counter goes on from the doubted reading. If readings had found it standing still, that shows
- * what it had missed, but after so long that whole wraps may hide in it, a wrap says nothing. If
- * the latest one had found it moved, that is unknown: it is not counted, nor is the time covered in
- * which it may have stopped.
- * @param increment  since the doubted reading; becomes that since the last accepted one
+ * The counter goes on from the doubted reading. If readings before found no move, the doubted one
+ * shows what the counter had missed; a wrap shows nothing if whole wraps may hide in that time. If
+ * the reading before found a move, the increment is unknown: it is not counted, and the time in
+ * which the counter may have stopped is not covered.
+ * @param increment  in: since the doubted reading; out: since the last accepted one
  */
 __attribute__((noinline, cold)) static enum apapi_count
 explain_doubted(struct apapi_counter *counter, struct apapi_increment *increment)
@@ -375,7 +375,7 @@ explain_doubted(struct apapi_counter *counter, struct apapi_increment *increment
     return APAPI_COUNT_RESET;
 }
 
-/* It has not moved since the segment began, for longer than that many updates take. */
+/* @return whether the counter stood still, from the segment's start, for more than `updates`. */
 static bool stood_still_at_start(const struct apapi_counter *counter, uint64_t updates)
 {
     uint64_t factor = counter->update.stated_ns || counter->update.learned ? 1 : UNSTATED_FACTOR;
@@ -420,13 +420,13 @@ static struct apapi_counter_point first_point(uint64_t raw, struct apapi_moment 
                                         .ran_ns = when.begin_ns};
 }
 
-/* Certainly wrong: it says nothing of the readings before and after it. */
+/* @return whether a value is certainly wrong: it shows nothing about the readings around it. */
 static bool is_out_of_range(const struct apapi_counter *counter, uint64_t raw)
 {
     return counter->range_max && raw > counter->range_max;
 }
 
-/* The first reading of a segment. Not inlined, as what follows: it is rare. */
+/* Take the first reading of a segment. Not inlined, like the next functions, because it is rare. */
 __attribute__((noinline, cold)) static enum apapi_count
 begin_segment(struct apapi_counter *counter, uint64_t raw, struct apapi_moment when)
 {
@@ -440,7 +440,7 @@ begin_segment(struct apapi_counter *counter, uint64_t raw, struct apapi_moment w
     return APAPI_COUNT_BASELINE;
 }
 
-/* It may show something older than the segment: that begins here. */
+/* Begin the segment anew at its first move, whose increment may be older than the segment. */
 __attribute__((noinline, cold)) static enum apapi_count
 begin_at_move(struct apapi_counter *counter, uint64_t raw, struct apapi_moment when)
 {
@@ -468,7 +468,7 @@ __attribute__((noinline, cold)) static void check_reopened(struct apapi_counter 
     }
 }
 
-/* The reading does not continue the last accepted one. */
+/* Take a reading that does not continue the last accepted one. */
 __attribute__((noinline, cold)) static enum apapi_count doubt(struct apapi_counter *counter,
                                                               uint64_t raw,
                                                               struct apapi_moment when,
@@ -481,7 +481,7 @@ __attribute__((noinline, cold)) static enum apapi_count doubt(struct apapi_count
         return APAPI_COUNT_DOUBTED;
     }
     if (!counter->rests && counter->doubted.valid && counter->doubted.raw == raw) {
-        return APAPI_COUNT_DOUBTED; /* that shows nothing until it moves */
+        return APAPI_COUNT_DOUBTED; /* a counter without a move shows nothing */
     }
     if (!increment_since(counter, &counter->doubted, raw, when.end_ns, increment)) {
         counter->incidents.refused += counter->doubted.valid;
@@ -508,7 +508,7 @@ bool apapi_counter_counts(const struct apapi_counter *counter, uint64_t raw, uin
     return true;
 }
 
-/* A counter of doubles that counts no energy may grow to any size: its steps grow, too. */
+/* A counter of doubles that counts no energy may grow to any value: its steps grow, too. */
 static void make_room(struct apapi_counter *counter, uint64_t raw)
 {
     double value;

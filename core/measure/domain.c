@@ -10,7 +10,7 @@
 
 #define BIN_MIN_NS 10000000
 #define PCT 100.0
-#define UNTOUCHED ((float)(2 * PCT)) /* mark of a bin without any value so far */
+#define UNTOUCHED ((float)(2 * PCT)) /* marks a bin that has no value yet */
 
 static uint64_t lesser_ns(uint64_t a, uint64_t b)
 {
@@ -125,7 +125,7 @@ double apapi_timeline_between_j(const struct apapi_timeline *timeline, uint64_t 
     return timeline_bins_between_j(&bins, from_ns, to_ns, known_ns ? known_ns : &unused);
 }
 
-/* An empty timeline of this length, with bins of this width, or wider if they would be too many. */
+/* @return an empty timeline. Its bins are wider than `bin_ns` if they would be too many. */
 static struct apapi_timeline make_empty(uint64_t length_ns, uint64_t bin_ns)
 {
     struct apapi_timeline empty = {.bin_ns = bin_ns, .length_ns = length_ns};

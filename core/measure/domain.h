@@ -8,8 +8,8 @@
 #include "measure/meter.h"
 
 /*
- * Collects energy into bins while sampling. When all bins are used, pairs are joined: the size is
- * fixed for a run of any length. No allocation.
+ * Collects energy in bins while sampling. When all bins are used, pairs of bins are joined: the
+ * size is fixed for a run of any length. No allocation.
  */
 struct apapi_timeline_meter {
     uint64_t origin_ns; /* start of the first bin (CLOCK_MONOTONIC) */
@@ -18,7 +18,7 @@ struct apapi_timeline_meter {
     uint64_t covered_ns[APAPI_TIMELINE_BINS];
 };
 
-/** @param interval_ns  between two readings: the minimum width of a bin */
+/** @param interval_ns  time between two readings: the least width of a bin [ns] */
 void apapi_timeline_meter_init(struct apapi_timeline_meter *meter, uint64_t origin_ns,
                                uint64_t interval_ns);
 
@@ -26,18 +26,18 @@ void apapi_timeline_meter_init(struct apapi_timeline_meter *meter, uint64_t orig
 void apapi_timeline_meter_add(struct apapi_timeline_meter *meter, uint64_t from_ns, uint64_t to_ns,
                               double energy_j);
 
-/** Call it at the end of a run of `length_ns`. Fills in the result. */
+/** Fill in the result at the end of a run of `length_ns`. */
 void apapi_timeline_meter_finish(const struct apapi_timeline_meter *meter, uint64_t length_ns,
                                  struct apapi_timeline *result);
 
-/** The bins of a timeline, wherever they are. */
+/** The bins of a timeline; the arrays are borrowed. */
 struct timeline_bins {
     uint64_t bin_ns, length_ns;
     size_t count;
-    const float *energy_j, *covered_pct; /* covered_pct NULL: all of each */
+    const float *energy_j, *covered_pct; /* covered_pct NULL: all bins are covered */
 };
 
-/** As apapi_timeline_between_j(). */
+/** Like apapi_timeline_between_j(), for borrowed bins. */
 static inline double timeline_bins_between_j(const struct timeline_bins *bins, uint64_t from_ns,
                                              uint64_t to_ns, uint64_t *known_ns)
 {
@@ -64,28 +64,28 @@ static inline double timeline_bins_between_j(const struct timeline_bins *bins, u
 
 /** A sum of timelines that began at different times. */
 struct apapi_timeline_sum {
-    int64_t start_unix_ns; /* of the earliest [ns since 1970] */
+    int64_t start_unix_ns; /* start of the earliest timeline, since 1970 [ns] */
     struct apapi_timeline timeline;
 };
 
 /**
- * Add the timeline of another node, which began at `start_unix_ns`. The sum is as wide as the
- * widest and as long as all together. A bin of the sum is covered as the worst of those that have
- * it.
- * @param sum  zeroed before the first
+ * Add the timeline of another node, which began at `start_unix_ns`. The sum has the widest bins of
+ * all, and lasts from the first beginning to the last end. A bin of the sum is covered like the
+ * least covered timeline at that time.
+ * @param sum  zeroed before the first timeline
  * Does not allocate.
  */
 void apapi_timeline_sum_add(struct apapi_timeline_sum *sum, int64_t start_unix_ns,
                             const struct apapi_timeline *timeline);
 
 /*
- * Power of all meters of one domain together: extremes and timeline. The meters are read at the
- * same ticks. A time window counts if every meter is known at both its ends.
+ * Power of all meters of one domain together: extremes and timeline. All meters are read at each
+ * tick. A time window counts if every meter is known at both ends of the window.
  */
 struct apapi_domain_meter {
     bool used;
-    bool waiting; /* in this tick: some meter is not known yet */
-    bool broken;  /* since the last known tick: some meter has lost energy */
+    bool waiting; /* some meter is not known yet in this tick */
+    bool broken;  /* some meter has lost energy since the last known tick */
     double pending_j;
     bool open; /* `open_ns` is set */
     uint64_t open_ns;
@@ -100,7 +100,7 @@ struct apapi_domain_meter {
 void apapi_domain_meter_init(struct apapi_domain_meter *domain, uint64_t origin_ns,
                              uint64_t interval_ns, struct apapi_histogram *histogram);
 
-/** One of its meters knows no power of a shorter time. */
+/** Note that one of the domain's meters has no power for less than `window_ns`. */
 static inline void apapi_domain_meter_widen(struct apapi_domain_meter *domain, uint64_t window_ns)
 {
     if (domain->rate.window_ns < window_ns) {
@@ -108,18 +108,18 @@ static inline void apapi_domain_meter_widen(struct apapi_domain_meter *domain, u
     }
 }
 
-/** One meter's part of this tick. */
+/** Add one meter's energy in this tick. */
 void apapi_domain_meter_add(struct apapi_domain_meter *domain, enum apapi_meter_step step,
                             double energy_j);
 
-/** Call it after all meters of this tick were added. */
+/** End a tick, after all its meters were added. */
 void apapi_domain_meter_tick(struct apapi_domain_meter *domain, uint64_t now_ns);
 
-/** Add one meter's result to its domain's. `result` must be zeroed before the first meter. */
+/** Add one meter's result to that of its domain. Zero `result` before the first meter. */
 void apapi_domain_result_add(struct apapi_domain_result *result,
                              const struct apapi_event_result *event);
 
-/** Call it after all results were added: fills in extremes, and the timeline of `elapsed_ns`. */
+/** Fill in extremes and the timeline of `elapsed_ns`, after all results were added. */
 void apapi_domain_meter_finish(struct apapi_domain_meter *domain, uint64_t elapsed_ns,
                                struct apapi_domain_result *result);
 

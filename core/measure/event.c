@@ -14,7 +14,7 @@
 struct domain {
     const char *name;
     bool adds_up;
-    double max_w; /* several times the power of today's largest device of its kind */
+    double max_w; /* several times the power of today's largest device of this kind [W] */
 };
 
 static const struct domain domains[APAPI_DOMAINS] = {
@@ -79,8 +79,8 @@ double apapi_event_value(const struct apapi_event *event, uint64_t raw)
 
 /* Measurements. */
 
-/* @return the energy or the power of the domains that add up, as far as it is known; NaN: it is
- * not. */
+/* @return the energy [J] or the power [W] of the domains that add up and that are known; NaN: no
+ * such domain is known. */
 static double measurement_total(const struct apapi_measurement *m, bool power)
 {
     double sum = NAN;

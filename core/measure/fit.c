@@ -11,43 +11,43 @@
 #include "base/array.h"
 #include "measure/fit_system.h"
 
-#define BLOCKS 64          /* whose sums show the energies of passes */
-#define PRODUCT_DOUBT 1.2  /* of half the power of a pair: whose it is is not known */
-#define PRODUCT_SEEN 1.5   /* standard errors: that much is none by chance, and may be more */
-#define EDGE_TIMES 0.5     /* of the greatest power: how far those of parts are from each other */
-#define ANSWERED_MOST 0.98 /* of a power beyond the mean, by less in the next row */
-#define FLATTER 2.5        /* more than one that always acts at the same speed would be */
-#define VAGUE 0.5          /* of the mean power of a thread: a part that is less sure is shared */
-#define POSSIBLE_TIMES 2   /* standard errors below 0 that a power may be */
-#define SPANS 16           /* in each of which the power of others is another one */
-#define SPANS_WEIGHED 4    /* at least, to say which one is unusual */
-#define SPAN_ROWS 8        /* at least */
-#define ROW_UPDATES 4  /* of the meter in a row, at least: it shows the energy of its last one */
-#define ROWS_FREE 5    /* rows more than parts; with fewer none is told from others */
-#define LIKELY_TIMES 3 /* of the mean power: what a part may draw more or less */
-#define PRODUCTS 12    /* pairs of parts that may draw more or less with each other */
-#define PRODUCT_LEAST 1e-6 /* part of a pair's squares that columns do not explain */
-#define PRODUCT_TIMES 0.5  /* of the mean power: how much */
-#define PASS_S 0.02        /* longer passes have no energy beside that of their power */
-#define OFFSET_MOST 0.95   /* of the mean of a span that is taken from its rows */
-#define UNUSUAL 10         /* times the median: a span's rows count less */
-#define BASE_VAGUE 0.25    /* of the mean power, for the power that is independent of threads */
-#define BASE_LEAST 0.01    /* part of FIT_INSIDE that the number of threads must not explain */
-#define LEAST_W 1e-9       /* mean power of a meter that never counts */
-#define ROUNDING 1e-7      /* of the energy of a row */
+#define BLOCKS 64          /* number of blocks of rows, whose sums show the energies of passes */
+#define PRODUCT_DOUBT 1.2  /* times half the energy of a pair: which part has it is not known */
+#define PRODUCT_SEEN 1.5   /* standard errors: a greater power of a pair is no chance */
+#define EDGE_TIMES 0.5     /* times the greatest power: how far the powers of parts are apart */
+#define ANSWERED_MOST 0.98 /* greatest share of a high power that the next row makes up for */
+#define FLATTER 2.5        /* times the error by a cap that always acts at the same speed */
+#define VAGUE 0.5          /* times a thread's mean power: a less certain part is not told apart */
+#define POSSIBLE_TIMES 2   /* standard errors by which a power may be below 0 */
+#define SPANS 16           /* spans of the run, each with another power of other programs */
+#define SPANS_WEIGHED 4    /* least number of spans that show which one is unusual */
+#define SPAN_ROWS 8        /* least rows of a span */
+#define ROW_UPDATES 4      /* least updates of the meter in a row, as a row may lack one of them */
+#define ROWS_FREE 5        /* with fewer rows beyond the number of parts, no part is told apart */
+#define LIKELY_TIMES 3     /* times the mean power: how far from it a part's power likely is */
+#define PRODUCTS 12        /* most pairs of parts that have a power of their own */
+#define PRODUCT_LEAST 1e-6 /* least share of a pair's squares that columns do not explain */
+#define PRODUCT_TIMES 0.5  /* times the mean power: likely power of a pair */
+#define PASS_S 0.02        /* longer passes have no energy besides that of their power [s] */
+#define OFFSET_MOST 0.95   /* greatest share of a span's mean that is taken from its rows */
+#define UNUSUAL 10      /* times the median: the rows of a span with greater squares count less */
+#define BASE_VAGUE 0.25 /* times the whole energy: a base is more certain than this */
+#define BASE_LEAST 0.01 /* least share of FIT_INSIDE that the threads' times do not explain */
+#define LEAST_W 1e-9    /* mean power of a meter that never counts [W] */
+#define ROUNDING 1e-7   /* times the energy of a row: its rounding */
 
-/* A power: of a column, or that of two of them beside their own, as far as both are active. */
+/* A power: that of a column, or that of a pair of columns, as far as both are active together. */
 struct model_unknown {
-    size_t one, other; /* columns; of a column's own power twice the same */
+    size_t one, other; /* columns; twice the same for a column's own power */
     double prior_w, likely_w;
-    double time_s; /* in intervals that no column has for itself */
+    double time_s; /* active time; without a base only in intervals of several columns [s] */
 };
 
-/* The passes of a column may have an energy beside that of its power. */
+/* The passes of a column may have an energy besides that of the column's power. */
 struct model_pass {
     size_t column;
     double likely_j, count;
-    double edges; /* variance of a block's passes for want of a common moment with the meter */
+    double edges; /* variance of a block's passes, as meter and passes have no common moments */
 };
 
 struct model_row {
@@ -63,7 +63,7 @@ struct model_sums {
 
 struct model_answer {
     double p_w[FIT_UNKNOWNS], pass_j[FIT_COLUMNS];
-    double moved[FIT_COLUMNS][FIT_UNKNOWNS]; /* by pass: how 1 J of it moves the powers */
+    double moved[FIT_COLUMNS][FIT_UNKNOWNS]; /* by pass: how 1 J of a pass changes the powers */
     struct fit_system powers, passes;        /* factored */
 };
 
@@ -71,29 +71,29 @@ struct model {
     const struct fit *fit;
     double noise_j, thread_w, mean_w;
     bool based;      /* FIT_OUTSIDE is active all the time */
-    bool lacks;      /* rows, to tell anything from anything */
-    size_t count;    /* rows */
-    size_t together; /* of the fit's in each of them */
+    bool lacks;      /* there are too few rows to tell any part from others */
+    size_t count;    /* number of rows */
+    size_t together; /* rows of the fit in each row */
     size_t blocks, spans;
-    size_t columns, column[FIT_COLUMNS]; /* that are active */
-    size_t size;                         /* unknowns: first the columns' powers */
+    size_t columns, column[FIT_COLUMNS]; /* the active columns */
+    size_t size;                         /* number of unknowns: first the columns' powers */
     struct model_unknown unknown[FIT_UNKNOWNS];
     size_t pass_count;
     struct model_pass pass[FIT_COLUMNS];
-    double variance, block_variance; /* of what a row and a block leave */
+    double variance, block_variance; /* of the unexplained energy of a row, of a block */
     struct model_row rows[FIT_ROWS], block[BLOCKS];
     struct model_sums all;
     struct model_answer answer;
-    struct fit_system energies, passes_inverse; /* at the end; before, to work with */
-    double energy_j[FIT_COLUMNS];               /* by the powers */
+    struct fit_system energies, passes_inverse; /* results; before the end also scratch space */
+    double energy_j[FIT_COLUMNS];               /* from the powers alone */
     double given_j[FIT_COLUMNS], edges_j[FIT_COLUMNS];
-    double edge_s2[FIT_COLUMNS]; /* of the sum of a column's squares: as readings fall */
-    double flatter; /* by so many times themselves the parts' energies beyond it may be too small */
+    double edge_s2[FIT_COLUMNS]; /* part of a column's sum of squares by the moments of readings */
+    double flatter; /* times its distance from the mean, a part's energy may be farther from it */
 };
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
-/* @return the part of the run that a row is in, of so many. */
+/* @return in which part of the run a row lies, if the run has `parts` parts. */
 static size_t model_part(const struct model *model, size_t row, size_t parts)
 {
     return row * parts / model->count;
@@ -126,7 +126,7 @@ static void model_row_take(const struct model *model, struct model_row *row,
     }
 }
 
-/* The rows as they were measured. */
+/* Fill the rows with what was measured. */
 static void model_fill(struct model *model)
 {
     memset(model->rows, 0, model->count * sizeof(*model->rows));
@@ -145,8 +145,8 @@ static void model_fill(struct model *model)
 }
 
 /*
- * Take from the rows of each span a part of their mean: what others draw there is none of theirs.
- * @param offset_w2  variance of the power of others; infinite: it may be any
+ * Take from the rows of each span a part of their mean, which is the power of other programs.
+ * @param offset_w2  variance of the power of other programs [W^2]; infinite: any power
  */
 static void model_take_offsets(struct model *model, double offset_w2)
 {
@@ -216,8 +216,8 @@ static void model_choose_columns(struct model *model)
     model->lacks = model->count < threads + ROWS_FREE;
 }
 
-/* The pairs that are most often active together. A power may depend on what else is active, or on
- * the share that a part has of the time. */
+/* Choose the pairs of parts that are most often active together: a power may depend on what else
+ * is active, or on the part's share of the time. */
 static void model_choose_products(struct model *model)
 {
     double least = INFINITY, most = 1;
@@ -229,7 +229,7 @@ static void model_choose_products(struct model *model)
         most = 0;
         for (size_t k = 0; k < model->columns * model->columns; k++) {
             size_t i = k / model->columns, j = k % model->columns;
-            bool pair = j < i && model->column[j] >= FIT_PARTS; /* of parts */
+            bool pair = j < i && model->column[j] >= FIT_PARTS; /* a pair of two parts */
             double both = pair ? model->all.xx[i][j] : 0;
 
             if (both > most && both < least) {
@@ -265,7 +265,7 @@ static void model_choose_passes(struct model *model)
 
 /* --- powers and passes ------------------------------------------------------------------------ */
 
-/* The least squares; as far as the rows say nothing, a power is the mean one. */
+/* Find the powers by least squares; as far as the rows show nothing, a power is the mean power. */
 static void model_solve_powers(struct model *model)
 {
     struct model_answer *answer = &model->answer;
@@ -321,8 +321,8 @@ static void model_solve_exactly(struct model *model)
 }
 
 /*
- * How passes and readings fall on each other says nothing, as the meter shows the energy of some
- * moment before: numbers of passes that differ by no more than that are the same.
+ * The meter shows the energy of some moment before a reading. So the order of readings and passes
+ * shows nothing: numbers of passes that differ by no more than this are taken as equal.
  */
 static void model_doubt_edges(struct model *model)
 {
@@ -353,7 +353,7 @@ static void model_doubt_edges(struct model *model)
     memcpy(pass_j, right, sizeof(right));
 }
 
-/* The sums of what blocks have beside the powers. */
+/* Sum up what the powers do not explain in the blocks. */
 static void model_sum_passes(const struct model *model, struct model_answer *answer)
 {
     struct fit_system *system = &answer->passes;
@@ -379,7 +379,7 @@ static void model_sum_passes(const struct model *model, struct model_answer *ans
     }
 }
 
-/* The energies of passes, and the powers that come with them. */
+/* Find the energies of passes, and the powers that belong to them. */
 static void model_solve_passes(struct model *model)
 {
     struct model_answer *answer = &model->answer;
@@ -408,7 +408,7 @@ static void model_solve_passes(struct model *model)
 
 /* --- what others draw ----------------------------------------------------------------------- */
 
-/* @return the variance of a span's power of others. */
+/* @return the variance of the power of other programs between spans [W^2]. */
 static double model_find_offset_w2(struct model *model)
 {
     struct model_row span[SPANS] = {{0}}, mean = {0};
@@ -446,7 +446,7 @@ static double model_find_offset_w2(struct model *model)
     return fmax((squares - noise * model->variance) / (count - 1), 0);
 }
 
-/* Rows of spans that leave more than usual, as others begin or end there, count less. */
+/* Give less weight to rows of spans with unusual squares, in which other programs begin or end. */
 static void model_weigh(struct model *model)
 {
     double left_j2[SPANS] = {0}, sorted[SPANS], most_j2;
@@ -469,7 +469,7 @@ static void model_weigh(struct model *model)
     }
 }
 
-/* The rest of a span goes to the base; if there is none, to all by their time. */
+/* Give the rest of each span's energy to the base; without a base, to all columns by their time. */
 static void model_give(struct model *model)
 {
     double left_j[SPANS] = {0}, all_s[SPANS] = {0}, time_s[FIT_COLUMNS][SPANS] = {{0}};
@@ -509,7 +509,7 @@ static void model_give(struct model *model)
 
 /* --- how sure it is ------------------------------------------------------------------------- */
 
-/* Of an unknown's energy, in its unit of time. */
+/* @return the time with which an unknown counts for a column [s]: of a pair half its time. */
 static double model_own_s(const struct model *model, size_t unknown, size_t column)
 {
     const struct model_unknown *of = &model->unknown[unknown];
@@ -518,8 +518,8 @@ static double model_own_s(const struct model *model, size_t unknown, size_t colu
 }
 
 /*
- * The meter shows the energy of some moment before a reading: times in parts are those of another
- * interval, at both edges. As far as they vary by no more than that, they say nothing of powers.
+ * The meter shows the energy of some moment before a reading, so that at both edges a part's time
+ * belongs to another interval. Times that vary by no more than this show nothing of powers.
  */
 static void model_find_edges(struct model *model)
 {
@@ -545,7 +545,7 @@ static void model_find_edges(struct model *model)
     }
 }
 
-/* @param moved  powers, by the energy of a column */
+/* @param moved  by unknown: how it changes with the energy of a column */
 static double model_edges_j(const struct model *model, const double moved[FIT_UNKNOWNS])
 {
     double sum = 0, mean = 0, square = 0, power_w = model->thread_w;
@@ -562,8 +562,8 @@ static double model_edges_j(const struct model *model, const double moved[FIT_UN
 }
 
 /*
- * A power cap makes up for a high power by a low one a little later. As far as both are in one row,
- * the powers of parts seem less different than they are. The rows after it show how much is not.
+ * A power cap makes up for a high power by a low power a little later. As far as both are in the
+ * same row, the powers of parts seem less different than they are. The next rows show how much.
  */
 static void model_look_back(struct model *model)
 {
@@ -584,7 +584,7 @@ static void model_look_back(struct model *model)
         left_now += left_j * now_j;
     }
     now2 = fmax(now2, DBL_MIN);
-    square = fmax(square - both * both / now2, DBL_MIN); /* but for what two rows have in common */
+    square = fmax(square - both * both / now2, DBL_MIN); /* without what two rows have in common */
     answered = (left_now * both / now2 - left) / square;
     doubt = sqrt(model->variance / square);
     model->flatter = 0;
@@ -594,7 +594,7 @@ static void model_look_back(struct model *model)
     }
 }
 
-/* How the energies of columns move with each other, for a variance of 1. */
+/* Find the covariances of the columns' energies, for a variance of 1 of a row. */
 static void model_find_covariance(struct model *model)
 {
     struct fit_system *energies = &model->energies;
@@ -617,7 +617,7 @@ static void model_find_covariance(struct model *model)
     }
 }
 
-/* By what passes may have. */
+/* @return the uncertainty of a column's energy by the energies of passes [J] */
 static double model_passes_j(const struct model *model, size_t column)
 {
     double factors[FIT_COLUMNS], square = 0;
@@ -636,7 +636,7 @@ static double model_passes_j(const struct model *model, size_t column)
     return FIT_NORMAL * sqrt(square * model->block_variance);
 }
 
-/* By whose the power of parts that are active together is, which is not quite known itself. */
+/* @return the uncertainty of a column's energy by pairs: which part has theirs is not known [J] */
 static double model_products_j(const struct model *model, size_t column)
 {
     double sum_j = 0;
@@ -657,7 +657,7 @@ struct model_range {
     double less_j, more_j;
 };
 
-/* How far an energy may be below and above: as far as no other one, moved by it, is below 0. */
+/* @return how far a column's energy may be too great and too small, with all others above 0. */
 static struct model_range model_possible(const struct model *model, size_t column, double within_j)
 {
     const struct fit_system *energies = &model->energies;
@@ -680,7 +680,7 @@ static struct model_range model_possible(const struct model *model, size_t colum
                : (struct model_range){within_j, within_j};
 }
 
-/* @return the column with which it is most easily confused. */
+/* @return the column with which `column` is most easily confused. */
 static size_t model_like(const struct model *model, size_t column)
 {
     const struct fit_system *energies = &model->energies;
@@ -727,7 +727,7 @@ static void model_tell(const struct model *model, size_t i, struct fit_part *res
 
 /* --- all of it ------------------------------------------------------------------------------ */
 
-/* Whether something besides the number of threads explains the time inside of them. */
+/* @return whether the threads' times leave some of FIT_INSIDE unexplained: a base is told apart. */
 static bool model_may_have_base(struct model *model)
 {
     struct fit_system *system = &model->energies;
@@ -754,7 +754,7 @@ static bool model_may_have_base(struct model *model)
     return pow(system->a[size][size], 2) >= BASE_LEAST * model->all.xx[size][size];
 }
 
-/* A pair that is only as active as columns are says nothing. */
+/* Drop the pairs that columns explain: they show nothing. */
 static void model_drop_products(struct model *model)
 {
     size_t kept = model->columns;

@@ -9,9 +9,9 @@
  * energy and the time that threads spent in each part of their program.
  *
  * Column FIT_OUTSIDE is time without any of these threads, FIT_INSIDE the interval's other time,
- * all others are thread-time. Where the number of threads changes, FIT_INSIDE and FIT_OUTSIDE
- * together are the power that does not depend on the threads. Where it does not, that power cannot
- * be told from the threads', and is shared by them.
+ * all others are thread-time. If the number of threads changes, FIT_INSIDE and FIT_OUTSIDE together
+ * show the power that does not depend on the threads. If the number does not change, this power
+ * cannot be told from that of the threads, and is shared by them.
  */
 
 enum { FIT_OUTSIDE, FIT_INSIDE, FIT_PARTS };
@@ -28,10 +28,10 @@ struct fit_row {
 /** The length of a column's passes. */
 struct fit_length {
     double time_s, passes; /* since the latest mean length was taken */
-    double least_s;        /* the least of these means; 0: there is none */
+    double least_s;        /* least mean length of a pass so far [s]; 0: not known */
 };
 
-/** Of all intervals. */
+/** Sums over all intervals. */
 struct fit_sums {
     uint64_t rows;
     double y, x[FIT_COLUMNS], passes[FIT_COLUMNS];
@@ -40,12 +40,12 @@ struct fit_sums {
 struct fit {
     struct fit_sums sums;
     struct fit_length lengths[FIT_COLUMNS];
-    double pure_y[FIT_COLUMNS]; /* of intervals in which only this column was active */
+    double pure_y[FIT_COLUMNS]; /* sums over intervals in which only this column was active */
     double pure_x[FIT_COLUMNS], pure_passes[FIT_COLUMNS];
-    uint64_t pure_runs[FIT_COLUMNS]; /* of successive intervals of this kind */
-    size_t last_pure;                /* column of the interval before; FIT_COLUMNS: none */
-    size_t used;                     /* rows; when all are used, pairs of them become one */
-    uint64_t whole, last;            /* intervals of a row, and of the latest one so far */
+    uint64_t pure_runs[FIT_COLUMNS]; /* number of series of successive such intervals */
+    size_t last_pure;                /* only column of the latest interval; FIT_COLUMNS: several */
+    size_t used;                     /* rows in use; when all are, pairs of rows are joined */
+    uint64_t whole, last;            /* intervals in a full row; in the latest row so far */
     struct fit_row rows[FIT_ROWS];
 };
 
@@ -53,48 +53,48 @@ void fit_clear(struct fit *fit);
 
 /**
  * Add an interval. Does not allocate.
- * @param x       [s] of `columns` columns, at most FIT_COLUMNS
- * @param passes  that began in it, of as many columns; NULL: not known
- * @param y       [J]
+ * @param x       time of each of `columns` columns, at most FIT_COLUMNS [s]
+ * @param passes  number of passes of each column that began in the interval; NULL: not known
+ * @param y       energy [J]
  */
 void fit_add(struct fit *fit, const double x[], const double passes[], size_t columns, double y);
 
-/** @return the same fit with column `from` as a part of `to`, for its past, too. */
+/** Make column `from` a part of column `to`, for all intervals so far. */
 void fit_join(struct fit *fit, size_t from, size_t to);
 
 /*
  * The power of parts of a program that are shorter than the time between two readings of a meter.
- * An interval between two readings has an energy, and the time that threads spent in each part. A
- * part's power is the one with which the squares of all intervals' differences are least.
+ * An interval between two readings has an energy, and the time that threads spent in each part. The
+ * powers of the parts are those with the least squares of all intervals' differences.
  *
- * No part has one power only, so the intervals are asked for what it may depend on:
- * - the length of a pass, as of an exchange that sometimes waits: passes have an energy besides,
- * - the share of the time, or another thread: pairs of parts have a power besides,
- * - the time: others draw another power in each sixteenth of the run,
- * - the moments at which readings fall: times that vary by no more say nothing of powers,
+ * The power of a part is not constant. The fit looks in the intervals for what it may depend on:
+ * - the length of a pass, as of an exchange that sometimes waits: each pass has an energy, too,
+ * - the share of the time, or another thread: pairs of parts have a power, too,
+ * - the time: other programs draw another power in each sixteenth of the run,
+ * - the moments of the readings: times that vary by no more than these show nothing of powers,
  * - the interval before: a power cap makes up for a high power a little later.
- * Each is as likely as anything before the intervals are looked at. As far as these say nothing,
- * the energies are that much less sure. The energy of an interval in which only one part was active
- * is that part's, whatever its mean power.
+ * A priori all of these are as likely as not. As far as the intervals do not show them, the
+ * energies are less certain. The energy of an interval in which only one part was active belongs to
+ * this part, whatever its mean power.
  */
 
-/** The noise of a row, of an update's energy: two times the evenly spread rest of one. */
+/** Noise of a row / energy of an update: an evenly spread part of an update at each of two ends. */
 #define FIT_UPDATE_NOISE 0.408
 
 /** The energy of a column, as far as the rows show it. */
 struct fit_part {
     double energy_j; /* NaN: nothing is known */
-    double within_j; /* in 95 of 100 runs the true energy is within this of it; NaN: not known */
-    double pure;     /* share of its time in rows of its own, 0 to 1 */
-    size_t with;     /* the column that it is not told apart from; itself: it is. Of FIT_INSIDE:
-                        FIT_OUTSIDE if the number of threads shows what does not depend on it; that
-                        part has the energy of both */
+    double within_j; /* the true energy is energy_j +- this in 95 of 100 runs; NaN: not known */
+    double pure;     /* share of its time in intervals that it has alone, 0 to 1 */
+    size_t with;     /* the column that it cannot be told from; the column itself: none. Of
+                        FIT_INSIDE: FIT_OUTSIDE, if the number of threads shows the power that does
+                        not depend on them; then FIT_OUTSIDE has the energy of both */
 };
 
 /**
- * Share the energy of all intervals among the columns: their sum is that of the intervals.
- * @param noise_j  standard deviation that the energy of an interval has at least, of the meter's
- *                 updates
+ * Share the energy of all intervals among the columns, so that the sum is unchanged.
+ * @param noise_j  least standard deviation of the energy of an interval, from the meter's updates
+ *                 [J]
  * @return 0; -1 with ENOMEM
  */
 int fit_solve(const struct fit *fit, double noise_j, struct fit_part parts[FIT_COLUMNS]);

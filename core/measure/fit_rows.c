@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define PURE 0.999 /* of an interval: its other parts are the readings' own duration */
+#define PURE 0.999 /* share of an interval; the rest is the duration of the readings themselves */
 
 void fit_clear(struct fit *fit)
 {
@@ -14,7 +14,7 @@ void fit_clear(struct fit *fit)
     fit->whole = 1;
 }
 
-/* @return the only active column; FIT_COLUMNS: there are several. */
+/* @return the only active column; FIT_COLUMNS: several columns are active. */
 static size_t fit_only(const double x[], size_t columns)
 {
     double wall_s = x[FIT_OUTSIDE] + x[FIT_INSIDE], sum_s = 0;
@@ -33,7 +33,7 @@ static size_t fit_only(const double x[], size_t columns)
     return columns > FIT_PARTS && x[most] >= PURE * sum_s ? most : FIT_COLUMNS;
 }
 
-#define LENGTH_PASSES 16 /* whose mean length is one of those that are looked at */
+#define LENGTH_PASSES 16 /* number of passes over which a mean length is taken */
 
 static void fit_length_add(struct fit_length *length, double time_s, double passes)
 {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#define SINGULAR 1e-12 /* of a diagonal: what is left of it is rounding */
+#define SINGULAR 1e-12 /* share of a diagonal element: if less is left of it, that is rounding */
 
 void fit_system_factor(struct fit_system *system)
 {
@@ -50,7 +50,7 @@ void fit_system_invert(const struct fit_system *system, struct fit_system *inver
     }
 }
 
-/* By the series of Cornish and Fisher. */
+/* Expand the quantile by the series of Cornish and Fisher. */
 double fit_student(double freedom)
 {
     const double z = FIT_NORMAL, z2 = z * z;

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #define FIT_UNKNOWNS ((size_t)76)
-#define FIT_NORMAL 1.959964 /* standard errors in half of a 95 % interval */
+#define FIT_NORMAL 1.959964 /* half of a normal 95 % interval [standard errors] */
 
 /** Symmetric equations A p = b of few unknowns, A positive. */
 struct fit_system {
@@ -12,16 +12,16 @@ struct fit_system {
     double a[FIT_UNKNOWNS][FIT_UNKNOWNS];
 };
 
-/** Replace A by its triangle (Cholesky). A row that is the sum of others counts as rounding. */
+/** Replace A by its triangle (Cholesky). What a row has beyond a sum of others may be rounding. */
 void fit_system_factor(struct fit_system *system);
 
-/** Replace the right side by the solution. @param system  after fit_system_factor() */
+/** Replace the right side b by the solution p. @param system  after fit_system_factor() */
 void fit_system_solve(const struct fit_system *system, double right[]);
 
-/** @param inverse  result. @param system  after fit_system_factor() */
+/** Invert A. @param system  after fit_system_factor(). @param inverse  result */
 void fit_system_invert(const struct fit_system *system, struct fit_system *inverse);
 
-/** @return standard errors in half of a 95 % interval: Student's t. */
+/** @return half of a 95 % interval of Student's t distribution [standard errors]. */
 double fit_student(double freedom);
 
 #endif

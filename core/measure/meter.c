@@ -8,14 +8,14 @@
 
 /* Gauges. */
 
-#define DEVIATION_VARIANCE 1.5 /* of a reading from the line between its neighbours, to its own */
-#define TWO_SIDED 2.5          /* standard deviations of 95 %, and a little more */
-#define MOST 5.0               /* the same of a millionth */
-#define FEW_READINGS 3.0       /* so much wider is that for one deviation (Student's t) */
-#define UNSEEN 3.0             /* n readings all miss this / n of the time once in twenty runs */
-#define UNSEEN_MOST 14.0       /* ... once in a million */
-#define LIVELY_PCT 90 /* of the readings: fewer changes, and its own looks may follow the load */
-#define HELD_NS 1e9   /* a value is held for so long, if nothing shows how long */
+#define DEVIATION_VARIANCE 1.5 /* variance of a deviation / variance of one reading */
+#define TWO_SIDED 2.5          /* standard deviations for 95 %, and a little more */
+#define MOST 5.0               /* standard deviations that one run in a million exceeds */
+#define FEW_READINGS 3.0       /* relative widening for one deviation (Student's t); n: 1 / n */
+#define UNSEEN 3.0             /* n readings all miss this / n of the time in one of 20 runs */
+#define UNSEEN_MOST 14.0       /* n readings all miss this / n of the time once in a million runs */
+#define LIVELY_PCT 90 /* fewer readings with changes [%]: the meter's looks may follow the load */
+#define HELD_NS 1e9   /* time for which a value is held, if nothing shows it [ns] */
 
 void apapi_gauge_restart(struct apapi_gauge *gauge)
 {
@@ -27,8 +27,8 @@ void apapi_gauge_restart(struct apapi_gauge *gauge)
 }
 
 /*
- * So many changes took the least time that so often it shows a new value, at least. A change may
- * be seen up to two readings late.
+ * Note a change. The time of the latest 1, 2, 4 ... changes, divided by their number, shows how
+ * long a value is held; the least counts. A change may be seen late: the mean interval is added.
  */
 static void note_change(struct apapi_gauge *gauge, uint64_t now_ns)
 {
@@ -55,7 +55,7 @@ static double area_since_last(struct apapi_gauge *gauge, double value, uint64_t 
     return area;
 }
 
-/* The distance of the last reading from the line between the one before it and `value`. */
+/* Add the distance of the last reading from the line between the reading before it and `value`. */
 static void add_deviation(struct apapi_gauge *gauge, double value, uint64_t now_ns)
 {
     double before_s = (double)gauge->step_ns / 1e9;
@@ -112,7 +112,7 @@ double apapi_gauge_add(struct apapi_gauge *gauge, double value, uint64_t now_ns)
     return area;
 }
 
-/* @return how long a value is held, in readings, >= 1: by its changes, else as stated or usual */
+/* @return for how many readings a value is held, >= 1: by its changes, else as stated or usual */
 static double gauge_held(const struct apapi_gauge *gauge)
 {
     double assumed_ns = fmax(HELD_NS, (double)gauge->stated_ns);
@@ -123,9 +123,9 @@ static double gauge_held(const struct apapi_gauge *gauge)
 }
 
 /*
- * Of readings that show a value n times two in n deviate from the line, by half the step.
- * @return standard deviation of the integral as far as the course of the value and the moments of
- * the readings make it [value x s]
+ * If readings show each value n times, two of n readings deviate from the line, by half the step.
+ * @return standard deviation of the integral, from the course of the value and the moments of the
+ * readings [value x s]
  */
 static double gauge_deviation(const struct apapi_gauge *gauge)
 {
@@ -137,9 +137,9 @@ static double gauge_deviation(const struct apapi_gauge *gauge)
 }
 
 /*
- * A value may be of any moment of its reading, or of the time for which it is held. If it was
- * always at the beginning, or always at the end, that moves the whole course: what counts is the
- * difference of both its ends.
+ * A value may be of any moment of its reading, or of the time for which it is held. If it is always
+ * of the beginning, or always of the end, the whole course is shifted in time. The error is the
+ * difference of the values at both ends, times the shift. @return the greatest one [value x s]
  */
 static double shift(const struct apapi_gauge *gauge)
 {
@@ -150,10 +150,10 @@ static double shift(const struct apapi_gauge *gauge)
 }
 
 /*
- * All values may have missed bursts of the greatest one, or pauses. Where the times between
- * readings differ, or values are held, readings count for as many as equal ones would be. A single
- * look may be from before.
- * @param unseen  of n readings, n times the share of the time
+ * @return what all readings may have missed: bursts of the greatest value, or pauses [value x s].
+ * If intervals differ, or values are held, the readings count as fewer. If the meter looked only
+ * once, perhaps before the run, all of the time may be missed.
+ * @param unseen  number of readings times the share of the time that all of them may miss
  */
 static double missed(const struct apapi_gauge *gauge, double most, uint64_t whole_ns, double unseen)
 {
@@ -190,16 +190,16 @@ void apapi_gauge_failed(struct apapi_gauge *gauge)
 
 /* Probes. */
 
-#define LEARN_SHARE 4 /* a smaller change of the update period does not matter */
-#define FEW_WAITS 2   /* the longest one of few is short of the update period */
-#define RULED_OUT 2.3 /* a likelihood below e^-2.3, a tenth, of the greatest */
+#define LEARN_SHARE 4 /* a change of the update period by less than a quarter does not matter */
+#define FEW_WAITS 2   /* the longest of n waits counts as longer by 2 / n: few may all be short */
+#define RULED_OUT 2.3 /* a likelihood below e^-2.3 (a tenth) of the greatest is ruled out */
 
 void apapi_probe_init(struct apapi_probe *probe, uint64_t update_ns)
 {
     *probe = (struct apapi_probe){.update_ns = update_ns, .known_ns = update_ns};
 }
 
-/* A probe for another update period. */
+/* Convert `most` to another update period. */
 static void probe_rescale(struct apapi_probe *probe, uint64_t update_ns)
 {
     double updates = greater(1, probe->updates * (double)probe->update_ns / (double)update_ns);
@@ -233,7 +233,7 @@ uint64_t apapi_probe_update_ns(const struct apapi_probe *probe)
     return waits_ns > probe->update_ns ? waits_ns : probe->update_ns;
 }
 
-/* @return what belongs to one update, of an increment that so many have made. */
+/* Note an increment of so many updates, if it is the greatest. @return the part of one update */
 static double probe_see(struct apapi_probe *probe, double increment, double updates)
 {
     updates = greater(1, updates);
@@ -245,8 +245,8 @@ static double probe_see(struct apapi_probe *probe, double increment, double upda
 }
 
 /*
- * Usual readings may be any part of an update apart, and the period only assumed: by time. One that
- * finds the counter where it was shows nothing: the next one is looked at.
+ * Usual readings may be less than an update apart, and the period may be an assumption: the number
+ * of updates follows from the time. An increment of 0 shows nothing: the next one is looked at.
  */
 void apapi_probe_note(struct apapi_probe *probe, double increment, uint64_t since_ns)
 {
@@ -262,10 +262,10 @@ static double probe_period(const struct apapi_probe *probe, int number)
 }
 
 /*
- * The first reading of a probe falls on any moment of an update period, and so the counter's next
- * move. Where probes see it sooner each time, the period is shorter than known: the longest one is
- * taken that the waits do not rule out.
- * @param still_ns, within_ns  the latest look without a move, and the first one with it
+ * The first reading of a probe is at a random moment of an update period, and the counter's next
+ * move at a random time after it. If probes see moves sooner, the period is shorter than known: the
+ * longest period that the waits do not rule out is taken.
+ * @param still_ns, within_ns  time of the latest look without a move, and of the first with one
  */
 static void probe_fit(struct apapi_probe *probe, uint64_t still_ns, uint64_t within_ns)
 {
@@ -298,9 +298,9 @@ void apapi_probe_open(struct apapi_probe *probe, double value, struct apapi_mome
 }
 
 /*
- * A move at the end of a long wait may have been there for most of it: the wait counts for no more
- * than the waits without one. What has not moved at the end of a probe stands still, and that is no
- * update period.
+ * Note a wait between two readings of a probe. A move at the end of a long wait may have come early
+ * in it: the wait counts for no more than all waits of the probe before. A counter without a move
+ * at the end of a probe stands still, which shows no update period.
  */
 static void probe_wait(struct apapi_probe *probe, bool moved, struct apapi_moment when)
 {
@@ -425,14 +425,14 @@ void apapi_value_result(const struct apapi_value_stats *stats, struct apapi_valu
 
 /* Meters. */
 
-#define ENOUGH_WAITS 4 /* of probes for a move: they tell the period where nothing states it */
+#define ENOUGH_WAITS 4 /* so many probes with a move show a period that is not stated */
 
 bool apapi_meter_knows_update(const struct apapi_meter *meter)
 {
     return apapi_meter_shows_update(meter) || meter->probe.moves >= ENOUGH_WAITS;
 }
 
-/* A counter that was found where it was has a longer period than it seems, learned or not yet. */
+/* A standstill that readings found shows a longer period, whether one was learned or not. */
 uint64_t apapi_meter_longest_update_ns(const struct apapi_meter *meter)
 {
     const struct apapi_update *update = &meter->counter.update;
@@ -444,7 +444,7 @@ uint64_t apapi_meter_longest_update_ns(const struct apapi_meter *meter)
     return seen_ns > probed_ns ? seen_ns : probed_ns;
 }
 
-/* Only an energy shows its update period. */
+/* Only a counter of energy shows its update period. */
 static uint64_t window_ns(const struct apapi_meter *meter)
 {
     bool known = !meter->counter.rests && apapi_meter_shows_update(meter);
@@ -487,7 +487,7 @@ void apapi_meter_reopened(struct apapi_meter *meter)
     meter->counter.reopened = true;
 }
 
-/* value0 is in raw units: exact as far as a double is. */
+/* Add value0 in raw units, which a double holds exactly as far as possible. */
 static inline void add_values(struct apapi_meter *meter, double value0, uint64_t dt_ns)
 {
     meter->value = value0 * meter->event->scale;
@@ -500,8 +500,8 @@ static inline void add_values(struct apapi_meter *meter, double value0, uint64_t
 }
 
 /*
- * Every device draws power, so an energy counter that has not moved was not updated yet. The power
- * of that time is known after its next move.
+ * Every device draws power, so an energy counter without a move was not updated yet. The power of
+ * that time is known after the next move.
  */
 static inline enum apapi_meter_step meter_add_energy(struct apapi_meter *meter, double quantity_j,
                                                      uint64_t since_ns, double *energy_j)
@@ -515,7 +515,7 @@ static inline enum apapi_meter_step meter_add_energy(struct apapi_meter *meter, 
     return APAPI_METER_KNOWN;
 }
 
-/* Add what a counter has counted [raw units]. */
+/* Add the increment of a counter [raw units]. */
 static inline enum apapi_meter_step add_increment(struct apapi_meter *meter, double raw,
                                                   uint64_t since_ns, double *energy_j)
 {
@@ -537,7 +537,7 @@ struct counted {
     uint64_t since_ns;
 };
 
-/* @return what has come together since the latest reading that is shown. */
+/* Take what was added since the latest shown reading. */
 static inline struct apapi_unshown take_unshown(struct apapi_meter *meter)
 {
     const struct apapi_unshown unshown = meter->unshown;
@@ -546,7 +546,7 @@ static inline struct apapi_unshown take_unshown(struct apapi_meter *meter)
     return unshown;
 }
 
-/* A first reading, doubted or after a break: what it adds is lost, or continues nothing. */
+/* A doubted reading adds nothing. A first reading, also after a break, continues no earlier one. */
 static inline enum apapi_meter_step add_counted(struct apapi_meter *meter, struct counted counted,
                                                 uint64_t now_ns, bool shown, double *energy_j)
 {
@@ -594,7 +594,7 @@ static inline struct counted meter_count(struct apapi_meter *meter, uint64_t raw
                             increment.since_ns};
 }
 
-/* @return NaN: it is no count */
+/* @return the counter's value [raw units]; NaN: `raw` cannot be a count */
 static double counter_value(const struct apapi_meter *meter, uint64_t raw)
 {
     uint64_t count;
@@ -604,21 +604,21 @@ static double counter_value(const struct apapi_meter *meter, uint64_t raw)
                : NAN;
 }
 
-/* @return the most that a counter may move in that time [raw units] */
+/* @return the greatest plausible increment of a counter in a time [raw units] */
 static double most_in(const struct apapi_counter *counter, uint64_t length_ns)
 {
     return (counter->max_per_ns * (double)length_ns + counter->slack) * counter->unit;
 }
 
-#define ROUNDING 1e-9 /* an error of the sum and the division is no other value */
+#define ROUNDING 1e-9 /* relative: a mean that is nearer to the latest value is equal to it */
 
-/* Values that are not shown are in the mean of their time, and that in the extremes. */
+/* Count values that are not shown by the mean of their time, which is also in the extremes. */
 static double gauge_show_mean(struct apapi_gauge *gauge, struct apapi_unshown all)
 {
     double mean = all.quantity / (duration(all.since_ns) / 1e9);
 
     if (fabs(mean - gauge->last) <= ROUNDING * fabs(mean)) {
-        mean = gauge->last; /* it was constant */
+        mean = gauge->last; /* the value was constant */
     }
     gauge->min = lesser(gauge->min, mean);
     gauge->max = greater(gauge->max, mean);
@@ -728,9 +728,9 @@ void apapi_meter_probe(struct apapi_meter *meter, const struct apapi_reading *re
     }
 }
 
-#define CHECK_MOST_NS UINT64_C(1000000) /* so late is a check at most */
+#define CHECK_MOST_NS UINT64_C(1000000) /* a check is at most so late [ns] */
 
-/* One that moves less often is rarely seen to live; its longest standstill is none of a period. */
+/* A check rarely finds a counter with long periods moving. Its longest standstill is no period. */
 uint64_t apapi_meter_check_ns(const struct apapi_meter *meter)
 {
     uint64_t update_ns =

@@ -13,7 +13,7 @@
 #define FRACTION_BITS 52
 #define BINS_BITS 6
 #define HISTOGRAM_LEAST_VALUE 0x1p-14
-#define BIN_ROUNDING 1e-6 /* the bins' weights are counted in units */
+#define BIN_ROUNDING 1e-6 /* relative: the bins' weights are rounded to units */
 _Static_assert(1 << BINS_BITS == APAPI_HISTOGRAM_BINS, "bins are numbered by whole bits");
 _Static_assert(sizeof(struct apapi_histogram) <= 2048, "a histogram has at most 2 KB");
 
@@ -23,8 +23,8 @@ void apapi_histogram_clear(struct apapi_histogram *histogram)
 }
 
 /*
- * A positive double begins with its exponent, and the fraction follows: the first bits of both are
- * the numbers of octave and bin. @return octave * bins + bin; an octave of 0 counts as 0.
+ * A positive double begins with its exponent, then comes the fraction: their first bits are the
+ * numbers of octave and bin. @return octave * bins + bin; values in octave 0 count as 0.
  */
 static inline unsigned histogram_number(double value)
 {
@@ -41,7 +41,7 @@ static inline unsigned histogram_number(double value)
     return (unsigned)(bits < last ? bits : last);
 }
 
-/* The weight that the percentile's value and those below it have. */
+/* @return the weight of all values up to the percentile. */
 static double histogram_wanted(const struct apapi_histogram *histogram)
 {
     uint64_t total = 0;
@@ -52,7 +52,7 @@ static double histogram_wanted(const struct apapi_histogram *histogram)
     return SHARE * (double)total;
 }
 
-/* @return the octave with bins that is farthest from the percentile; 0: `octave` is farther. */
+/* @return the octave with bins that is farthest from the percentile; 0: `octave` is. */
 static int histogram_farthest(const struct apapi_histogram *histogram, unsigned octave)
 {
     double wanted = histogram_wanted(histogram), before = 0, own = 0, most = 0;
@@ -74,7 +74,7 @@ static int histogram_farthest(const struct apapi_histogram *histogram, unsigned 
     return most > own ? farthest : 0;
 }
 
-/* Bins for an octave that has none. @return its slot; 0: none. */
+/* Give bins to an octave that has none. @return its slot; 0: it gets none. */
 __attribute__((noinline, cold)) static unsigned
 histogram_take_slot(struct apapi_histogram *histogram, unsigned octave)
 {
@@ -121,10 +121,10 @@ void apapi_histogram_add(struct apapi_histogram *histogram, double value, uint64
     while (*units + (weight >> histogram->unit_bits[slot - 1]) >= UINT32_MAX) {
         histogram_coarsen(histogram, slot - 1);
     }
-    *units += (uint32_t)(weight >> histogram->unit_bits[slot - 1]) | 1; /* never nothing */
+    *units += (uint32_t)(weight >> histogram->unit_bits[slot - 1]) | 1; /* at least one unit */
 }
 
-/* @return which bin that share of the weight ends in; as if it were even where nothing is known. */
+/* @return in which bin this share of the weight ends; without `units`, weight is evenly spread. */
 static int histogram_find_bin(const uint32_t units[APAPI_HISTOGRAM_BINS], double share)
 {
     double wanted = 0, sum = 0;
@@ -173,7 +173,7 @@ double apapi_histogram_p95(const struct apapi_histogram *histogram)
 
 /* Rates. */
 
-#define WINDOW_READINGS 20 /* a window is as long as so many readings at its ends */
+#define WINDOW_READINGS 20 /* a window is at least as long as 20 times the readings at its ends */
 
 static const struct apapi_rate_window none;
 
@@ -204,8 +204,8 @@ static void rate_join(struct apapi_rate_window *window, const struct apapi_rate_
 }
 
 /*
- * Close the last window: nothing can be added to it any more, and `next` becomes the last one.
- * @param value  its rate [per s]
+ * Settle the last closed window: nothing is added to it any more; `next` becomes the last one.
+ * @param value  rate of the settled window [per s]
  */
 static void rate_settle(struct apapi_rate *rate, double value, struct apapi_rate_window next)
 {
@@ -262,7 +262,7 @@ void apapi_rate_drop(struct apapi_rate *rate)
     rate->held_ns = 0;
 }
 
-/* A quantity that is still held stays unknown. */
+/* The rate of a time that is still held stays unknown. */
 void apapi_rate_finish(struct apapi_rate *rate)
 {
     rate->open.length_ns -= rate->held_ns;

@@ -7,8 +7,8 @@
 #include "apapi/measurement.h"
 
 /*
- * The extremes of a stream of values that are not NaN. Start with NaN. Written so that each is one
- * instruction.
+ * The extremes of a stream of values that are not NaN. Start with NaN. Written so that each
+ * function becomes one instruction.
  */
 
 static inline double lesser(double least, double value)
@@ -24,10 +24,10 @@ static inline double greater(double greatest, double value)
 /*
  * The 95th percentile of weighted values, in 2 KB: a processor's first cache holds it.
  *
- * Each octave (power of two) from 2^-14 to 2^28 has its weight. The octaves whose weights lie
- * nearest to the percentile also have 64 equal bins, so it is right within 0.8 %. If values spread
- * over more octaves than there are bins for, the farthest go without. Values below 2^-14 count as
- * 0, values from 2^28 on as the greatest.
+ * Each octave (power of two) from 2^-14 to 2^28 has a weight. The octaves nearest to the percentile
+ * also have 64 equal bins each, so that the percentile is right within 0.8 %. If values spread over
+ * more octaves than there are bins for, the octaves farthest from the percentile have no bins.
+ * Values below 2^-14 count as 0, values from 2^28 on as the greatest.
  */
 enum {
     APAPI_HISTOGRAM_LEAST = -14, /* power of two of the first octave */
@@ -39,8 +39,8 @@ enum {
 struct apapi_histogram {
     uint64_t weights[APAPI_HISTOGRAM_OCTAVES + 1]; /* the first: of values that count as 0 */
     uint8_t slots[APAPI_HISTOGRAM_OCTAVES + 1];    /* 1 + index of the octave's bins; 0: none */
-    uint8_t used;                                  /* of the bins */
-    uint8_t unit_bits[APAPI_HISTOGRAM_DETAILED];   /* their weights are in units of 2^unit_bits */
+    uint8_t used;                                  /* number of octaves with bins */
+    uint8_t unit_bits[APAPI_HISTOGRAM_DETAILED];   /* the bins' weights are in 2^unit_bits */
     uint32_t units[APAPI_HISTOGRAM_DETAILED][APAPI_HISTOGRAM_BINS];
 };
 
@@ -49,14 +49,14 @@ void apapi_histogram_clear(struct apapi_histogram *histogram);
 /** Add a value that is not NaN, with its weight. Does not allocate. */
 void apapi_histogram_add(struct apapi_histogram *histogram, double value, uint64_t weight);
 
-/** @return the value that 95 % of the weight does not exceed; NaN if it is empty. */
+/** @return the value that 95 % of the weight does not exceed; NaN: the histogram is empty. */
 double apapi_histogram_p95(const struct apapi_histogram *histogram);
 
 /*
  * Least, mean and greatest rate of an accumulating quantity: the power in W for an energy in J. A
  * rate over a very short time depends more on the counter's update period than on the hardware, so
- * intervals are joined until they are at least `window_ns` long. All three use the same windows, so
- * the mean lies between the others.
+ * intervals are joined to windows of at least `window_ns`. All three rates use the same windows, so
+ * the mean lies between least and greatest.
  */
 struct apapi_rate_window {
     double quantity;
@@ -65,20 +65,20 @@ struct apapi_rate_window {
 
 struct apapi_rate {
     uint64_t window_ns;
-    uint64_t blur_ns;      /* length of the latest reading, if its caller knows: its value is of any
-                              moment      in it, so a window is many times as long */
-    uint64_t open_blur_ns; /* the same of the reading with which the open window begins */
+    uint64_t blur_ns;      /* length of the latest reading, set by the caller [ns]; 0: not known. A
+                              value is of any moment in it, so a window is many times as long */
+    uint64_t open_blur_ns; /* length of the reading with which the open window begins [ns] */
     struct apapi_rate_window open;
-    uint64_t held_ns;                /* of the open window, since its quantity last grew */
-    struct apapi_rate_window closed; /* the last one: the end of a run may still be added to it */
-    struct apapi_rate_window all;    /* the sum of the windows before it */
-    uint64_t windows;                /* closed so far */
-    bool brief;                      /* the run was shorter than one: it shows no extremes */
+    uint64_t held_ns;                /* time in the open window since its quantity last grew [ns] */
+    struct apapi_rate_window closed; /* last closed window: the end of a run may be added to it */
+    struct apapi_rate_window all;    /* sum of the windows before `closed` */
+    uint64_t windows;                /* number of closed windows */
+    bool brief;                      /* the run was shorter than a window: it shows no extremes */
     double first;                    /* rate of the first closed window [per s]; NaN: none */
     double last;                     /* rate of the last closed window */
-    double min;                      /* [per s]; of the windows before the last one */
+    double min;                      /* [per s]; of the windows before `closed` */
     double max;
-    double least_before, most_before;  /* of the same when finished; NaN: there was one window */
+    double least_before, most_before;  /* extremes without the last window; NaN: no other window */
     struct apapi_histogram *histogram; /* of the windows' rates; NULL: no percentiles */
 };
 
@@ -89,19 +89,19 @@ void apapi_rate_init(struct apapi_rate *rate, uint64_t window_ns,
 /** Add a quantity and its time [ns]. */
 void apapi_rate_add(struct apapi_rate *rate, double quantity, uint64_t dt_ns);
 
-/** The same, but keep the window open: more of the quantity may follow. */
+/** Like apapi_rate_add(), but keep the window open: more of the quantity may follow. */
 void apapi_rate_hold(struct apapi_rate *rate, double quantity, uint64_t dt_ns);
 
 /** Drop the open window: part of it is unknown. */
 void apapi_rate_drop(struct apapi_rate *rate);
 
 /**
- * End: an open window is added to the last one. A run shorter than one window has one window, and
- * is brief. min and max are NaN if there is none. A second call changes nothing.
+ * End the run: the open window is added to the last closed one. A run shorter than a window has one
+ * window, and is brief. Without a window, min and max are NaN. A second call changes nothing.
  */
 void apapi_rate_finish(struct apapi_rate *rate);
 
-/** @return the mean rate of all windows, after apapi_rate_finish(); NaN without any. */
+/** @return the mean rate of all windows, after apapi_rate_finish(); NaN: there is none. */
 double apapi_rate_mean(const struct apapi_rate *rate);
 
 /** Forget the extremes of a run that was shorter than a window. */
@@ -112,7 +112,7 @@ static inline void apapi_rate_hide(const struct apapi_rate *rate, struct apapi_s
     }
 }
 
-/** @return the rate that was not exceeded in 95 % of the time; NaN: unknown. */
+/** @return the rate that was not exceeded in 95 % of the time; NaN: not known. */
 double apapi_rate_p95(const struct apapi_rate *rate);
 
 /** Distances between readings, by Welford's method. All zero at the start. */

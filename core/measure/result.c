@@ -6,22 +6,22 @@
 
 /* The uncertainty, as docs/uncertainty.md derives it. */
 
-#define RISEN_SHARE 10  /* power that rises does so earlier than in the last tenth */
-#define FEW_UPDATES 1.5 /* / their number: so much more than the greatest the unseen one may be */
-#define LOWEST_SHARE 1.001 /* of the least power: what is not more is as low as any */
+#define RISEN_SHARE 10  /* a rise of the power begins before the last tenth of a time */
+#define FEW_UPDATES 1.5 /* / updates: by how much the last one may exceed the greatest seen one */
+#define LOWEST_SHARE 1.001 /* times the least power: a power below this is as low as any */
 #define ALLOWED_SHARE                                                                              \
-    (0.01 / 1.01) /* of the energy, beyond its uncertainty, without a word: 1 % of the truth */
-#define GREATEST_TO_MEAN 30 /* no device uses more, times its mean power */
-#define SERVER_TO_LEAST 10  /* nor a server, times the lowest power that its meter shows */
-#define PART_TO_LEAST 30    /* nor a part of it */
-#define MOST_SHARE 2.5      /* of the power that is refused: more than any device has today */
-#define BEYOND_MOST 1.1     /* of the greatest known power: what is seen above shows it wrong */
-#define LEAST_SAMPLES 30    /* of fewer, what the last one may lack is too much of the run */
-#define FEW_WINDOWS 100     /* of fewer the greatest says little of those that were not seen */
+    (0.01 / 1.01) /* of the energy: 1 % of the truth, an error beyond U that needs no flag */
+#define GREATEST_TO_MEAN 30 /* times its mean power, the most that a device uses */
+#define SERVER_TO_LEAST 10  /* times the lowest power of its meter, the most that a server uses */
+#define PART_TO_LEAST 30    /* times the lowest power of its meter, the most that a part uses */
+#define MOST_SHARE 2.5      /* power that is refused / more than any device has today */
+#define BEYOND_MOST 1.1     /* times the known greatest power: a reading above shows it is wrong */
+#define LEAST_SAMPLES 30    /* with fewer, the last one may lack too large a part of the run */
+#define FEW_WINDOWS 100     /* with fewer, their greatest power says little of powers not seen */
 
 /*
- * Time without a reading, in which the power is assumed to be as large as the mean. The same
- * applies to time covered in excess, as a worker of its own may read late.
+ * @return time without a reading, for which a power has to be assumed [ns]. Time that is covered in
+ * excess, as a worker of its own may read late, counts in the same way.
  */
 static uint64_t uncovered_ns(const struct apapi_event_result *result, uint64_t whole_ns)
 {
@@ -30,15 +30,15 @@ static uint64_t uncovered_ns(const struct apapi_event_result *result, uint64_t w
     return whole_ns > covered_ns ? whole_ns - covered_ns : covered_ns - whole_ns;
 }
 
-/* @return power at the ends [W] */
+/* @return the power at the ends of the run [W] */
 static double ends_w(const struct apapi_meter *meter, const struct apapi_event_result *result)
 {
     return fmax(result->summary.mean, fmax(meter->rate.first, meter->rate.last));
 }
 
 /*
- * @return power of the time that is not covered: any that was seen, and the more the less is
- * covered [W]
+ * @return the power of the time that is not covered [W]: the greatest that was seen; more, if less
+ * of the run is covered
  */
 static double uncovered_w(const struct apapi_meter *meter, const struct apapi_event_result *result,
                           uint64_t whole_ns)
@@ -55,8 +55,8 @@ static double uncovered_w(const struct apapi_meter *meter, const struct apapi_ev
 }
 
 /*
- * The last move of a counter, and its time: it may have stood still for a part of it. Nothing of
- * one that began with a reading of the dense start, if that may not be told.
+ * The energy of a counter's last move and its time, in a part of which the counter may have stood
+ * still. Zeros, if it began with a dense reading whose moment must not be revealed.
  */
 static struct last_move {
     double energy_j, length_s;
@@ -72,8 +72,8 @@ static struct last_move {
 }
 
 /*
- * No power was as low as that of the last move: the counter may have stopped in the middle of it.
- * @return what it has missed then, at the mean power, if that matters beside `ends_j` [J]
+ * If the power of the last move is the lowest of all, the counter may have stopped in this move.
+ * @return the energy that it then missed, at the mean power, if that matters beside `ends_j` [J]
  */
 static double suspected_j(const struct apapi_meter *meter, const struct apapi_event_result *result,
                           double ends_j)
@@ -88,17 +88,17 @@ static double suspected_j(const struct apapi_meter *meter, const struct apapi_ev
                : 0;
 }
 
-/* @return the energy of one update at the end if `excess_j` was counted in the time before [J] */
+/* @return the energy of one update at the end, if a risen power shows as `excess_j` before [J] */
 static double risen_share_j(double excess_j, double updates)
 {
     return excess_j > 0 ? excess_j * fmin(1, RISEN_SHARE / updates) : 0;
 }
 
 /*
- * The energy since the latest probe may show a power that has risen since then, which no probe
- * has seen: it may be that of the end. Of a probe that took long, the power is known to a range:
- * the mean, if that is in it.
- * @return the energy of one update then [J]
+ * The energy since the latest probe may show that the power has risen since: that power may be the
+ * power at the end. The power of a probe that took long is known to a range only; the mean power is
+ * taken if it is in the range.
+ * @return the energy of one update at that power [J]; 0: no such power is seen
  */
 static double risen_since_probe_j(const struct apapi_meter *meter, double mean_w)
 {
@@ -118,7 +118,7 @@ static double risen_since_probe_j(const struct apapi_meter *meter, double mean_w
     return risen_share_j(excess * meter->event->scale, updates);
 }
 
-/* The same of a last move whose power is greater than all before. */
+/* @return the energy of one update, if the last move's power is greater than all before [J] */
 static double risen_at_last_j(const struct apapi_meter *meter)
 {
     const struct last_move last = last_move_of(meter);
@@ -128,8 +128,8 @@ static double risen_at_last_j(const struct apapi_meter *meter)
 }
 
 /*
- * The energy that the last reading does not show yet and that of the time before the first have
- * opposite signs, and each is no more than one update. Uncovered time is missing.
+ * The energy that the last reading does not show yet, and the energy from before the first reading,
+ * have opposite signs; each is at most one update. The energy of uncovered time is missing.
  */
 static double count_uncertainty_j(const struct apapi_meter *meter,
                                   const struct apapi_event_result *result, uint64_t whole_ns)
@@ -148,7 +148,7 @@ static double count_uncertainty_j(const struct apapi_meter *meter,
            meter->counter.hidden * meter->event->scale;
 }
 
-/* @return the power of a time that no reading shows: any that a device may use [W] */
+/* @return the power of a time that no reading shows: the greatest that the device may use [W] */
 static double unseen_w(const struct apapi_event_result *result)
 {
     const struct apapi_event *event = &result->event;
@@ -168,7 +168,7 @@ static double unseen_w(const struct apapi_event_result *result)
     return fmax(fmin(limit_w, times), seen->max * BEYOND_MOST);
 }
 
-/* The value is rounded to its unit. */
+/* A gauge's value is rounded to its unit, which adds half a unit. */
 static double gauge_uncertainty_j(const struct apapi_meter *meter,
                                   const struct apapi_event_result *result, uint64_t whole_ns)
 {
@@ -179,7 +179,7 @@ static double gauge_uncertainty_j(const struct apapi_meter *meter,
            result->summary.max * (double)uncovered_ns(result, whole_ns) / 1e9;
 }
 
-/* By what the readings show. The error of an estimate is unknown. @return [J]; NaN: not known */
+/* @return the uncertainty by what the readings show [J]; NaN: not known, as of an estimate */
 static double meter_uncertainty_j(const struct apapi_meter *meter,
                                   const struct apapi_event_result *result, uint64_t whole_ns)
 {
@@ -197,7 +197,7 @@ static double meter_uncertainty_j(const struct apapi_meter *meter,
     return event->accumulates ? count_uncertainty_j(meter, result, whole_ns) : usual_j;
 }
 
-/* The last move is like none before it, by more than an update: the power has just changed. */
+/* @return whether the last move differs from all before by more than an update: a new power. */
 static bool has_changed(const struct apapi_meter *meter, struct last_move last)
 {
     double update_s = (double)apapi_meter_longest_update_ns(meter) / 1e9;
@@ -207,9 +207,9 @@ static bool has_changed(const struct apapi_meter *meter, struct last_move last)
 }
 
 /*
- * The counter shows the energy until the last reading up to one update later. Where
- * the power has just changed, what was seen before says nothing of it.
- * @return how much more the last move may have counted, if the counter had not stopped in it [J]
+ * The counter shows the energy until the last reading up to one update later. If the power has just
+ * changed, earlier powers show nothing.
+ * @return how much more the last move would have counted, if the counter has stopped in it [J]
  */
 static double stopped_j(const struct apapi_meter *meter, const struct apapi_event_result *result)
 {
@@ -250,7 +250,7 @@ static double count_bound_j(const struct apapi_meter *meter,
                                                      : fmax(bound_j, stopped_j(meter, result));
 }
 
-/* @return whether its energy may be wrong by more than its uncertainty and 1 %. */
+/* @return whether the energy may be wrong by more than its uncertainty and 1 %. */
 static bool is_rough(const struct apapi_meter *meter, const struct apapi_event_result *result,
                      uint64_t whole_ns)
 {
@@ -275,7 +275,7 @@ static double over_seconds(double quantity, uint64_t ns)
     return ns ? quantity / ((double)ns / 1e9) : NAN;
 }
 
-/* The energy includes both readings at the ends, the covered time does not. */
+/* @return the mean power. The energy includes both readings at the ends, the covered time not. */
 static double meter_mean(const struct apapi_event_result *result)
 {
     double mean = over_seconds(result->total, result->covered_ns);
@@ -304,7 +304,7 @@ static void finish_total(const struct apapi_meter *meter, uint64_t elapsed_ns,
     result->summary.p95 = apapi_rate_p95(&meter->rate);
 }
 
-/* The covered time ends with the beginning of the last reading: it neither began nor stalled. */
+/* @return whether the covered time ends with the last reading: no segment begins, no standstill. */
 static bool ends_with_last(const struct apapi_counter *counter)
 {
     const struct apapi_counter_point *last = &counter->last;
@@ -314,8 +314,8 @@ static bool ends_with_last(const struct apapi_counter *counter)
 }
 
 /*
- * A worker of its own may read after the end. @return how much longer the last reading was than the
- * covered time, if its end is farther from the end than its beginning [ns].
+ * A worker of its own may read after the end of the run. @return the length of the last reading, to
+ * be covered as well [ns], if the run ended nearer to the reading's beginning than to its end.
  */
 static uint64_t beyond_end_ns(const struct apapi_counter *counter, uint64_t end_ns)
 {
@@ -388,7 +388,7 @@ void apapi_meter_finish(struct apapi_meter *meter, const struct apapi_span *span
         result->values[i] = meter->wanted[i];
         apapi_value_result(&meter->values.stats[i], &result->values[i]);
         if (result->stuck ||
-            result->still) { /* what it has not counted is not known: it is not 0 */
+            result->still) { /* the counter has counted nothing: the values are unknown, not 0 */
             struct apapi_value_result *value = &result->values[i];
 
             value->min = value->max = value->avg = value->acc = NAN;

@@ -10,7 +10,7 @@ static double share_cpu_time(const struct share_step *step)
     return step->cpu_s;
 }
 
-/* Daemons and processes that no step has. */
+/* @return the CPU time of daemons and of processes outside all steps [s] */
 static double share_cpu_others(const struct share_interval *interval, double steps)
 {
     return fmax(interval->cpu_s - steps, isnan(interval->cpu_s) ? NAN : 0);
@@ -47,13 +47,13 @@ const char *share_idle_name(enum share_idle idle)
     return idle == SHARE_IDLE_CORES ? "cores" : "apart";
 }
 
-/* Each step has its weight of `whole`. Unknown weights are those of other processes. */
+/* The part of a step is its weight / `whole`. Unknown weights count as those of other processes. */
 struct share_division {
     double (*weight)(const struct share_step *step);
-    double whole; /* 0: no step has a part */
+    double whole; /* 0: no step is given a part */
 };
 
-/* The parts of an energy. */
+/* The parts of an energy: idle, and given to steps. */
 struct share_split {
     double idle_j, steps_j;
 };
@@ -90,7 +90,7 @@ static double share_weight_sum(double (*weight)(const struct share_step *step),
     return sum;
 }
 
-/* If a step's weight is not known, nor that of all processes, no part is known. */
+/* If neither a step's weight nor that of all processes is known, no part is known. */
 static struct share_division share_by_method(const struct share_work *work)
 {
     const struct share_method *method = work->rule->method;
@@ -105,7 +105,7 @@ static struct share_division share_by_method(const struct share_work *work)
     return (struct share_division){method->weight, sum + others};
 }
 
-/* The node's cores all the time; more, if steps share cores. */
+/* The whole is all cores of the node for the whole interval; more if steps share cores. */
 static struct share_division share_by_cores(const struct share_work *work)
 {
     bool all;
@@ -125,7 +125,7 @@ static void share_give_step(struct share_step *step, int domain, double energy_j
     }
 }
 
-/* @return the energy of all steps. */
+/* Give each step its part of an energy. @return the energy given to all steps [J] */
 static double share_give(const struct share_work *work, const struct share_division *division,
                          int domain, double energy_j, bool idle)
 {
@@ -146,7 +146,7 @@ static double share_span_s(const struct share_interval *interval, int domain)
     return interval->span_s[domain] > 0 ? interval->span_s[domain] : interval->seconds;
 }
 
-/* The parts that each step has of dynamic and of idle energy. */
+/* Note each step's parts of dynamic and of idle energy. */
 static void share_keep_parts(const struct share_work *work, int domain)
 {
     const struct share_division *dynamic = &work->dynamic, *cores = &work->cores;
@@ -183,7 +183,7 @@ static struct share_split share_processors(const struct share_work *work, int do
     return (struct share_split){idle_j - shared_j, shared_j + given_j};
 }
 
-/* @return the part of a GPU that a step has */
+/* @return the part of a GPU that a step has, 0..1 */
 static double share_gpu_part(const struct share_work *work, size_t step, unsigned gpu)
 {
     const uint8_t *slices = work->steps[step].slices, *all = work->interval->gpu_slices;
@@ -194,7 +194,7 @@ static double share_gpu_part(const struct share_work *work, size_t step, unsigne
     return slices && all && slices[gpu] && all[gpu] ? fmin(1, (double)slices[gpu] / all[gpu]) : 1;
 }
 
-/* Slices that no step has are idle, as is a whole GPU. */
+/* Divide the energy of a GPU. Slices, or a whole GPU, that no step has are idle. */
 static void share_one_gpu(const struct share_work *work, unsigned gpu, double energy_j,
                           struct share_split *split)
 {
@@ -216,7 +216,7 @@ static void share_one_gpu(const struct share_work *work, unsigned gpu, double en
     split->idle_j += energy_j - given_j;
 }
 
-/* The GPUs' energies are made to add up to no more than the domain's. */
+/* @return the factor that makes the GPUs' energies add up to no more than the domain's. */
 static double share_gpu_scale(const struct share_interval *interval)
 {
     double sum_j = 0;
@@ -240,7 +240,7 @@ static struct share_split share_gpus(const struct share_work *work)
     return split;
 }
 
-/* A domain around others is divided as these are. */
+/* Divide a domain that contains others (psys, node) like the sum of these. */
 static struct share_split share_around(const struct share_work *work, int domain)
 {
     double scale = work->interval->energy_j[domain] / work->inner_j;
@@ -354,7 +354,7 @@ void idle_add(struct idle_power *idle, double power_w, double seconds)
     }
 }
 
-/* The power that so much of the time was not exceeded. */
+/* @return the power that was not exceeded in this part of the time [W]; NaN: not known */
 static double idle_quantile_w(const struct idle_power *idle, double part)
 {
     double sum_s = 0;
@@ -380,10 +380,10 @@ double idle_power_w(const struct idle_power *idle, double *error_w)
 
 #define FIT_BLOCKS_MIN 8
 #define FIT_BLOCK_MAX_S 3600.0
-#define FIT_VARIED 0.08  /* standard deviation of CPU time, of its mean: it varied by a third */
-#define FIT_GOOD 0.1     /* of the dynamic power */
-#define FIT_LINEAR 0.05  /* of it: power for a second of CPU time is hardly ever constant */
-#define FIT_QUANTILE 2.4 /* of Student's t for 7 degrees of freedom, two-sided 95 % */
+#define FIT_VARIED 0.08  /* least standard deviation / mean of CPU time: it varied by a third */
+#define FIT_GOOD 0.1     /* greatest uncertainty / dynamic power */
+#define FIT_LINEAR 0.05  /* error / dynamic power: a second of CPU time has no constant power */
+#define FIT_QUANTILE 2.4 /* two-sided 95 % of Student's t for 7 degrees of freedom */
 
 static void idle_block_add(struct idle_block *sum, const struct idle_block *more, double sign)
 {
@@ -394,7 +394,7 @@ static void idle_block_add(struct idle_block *sum, const struct idle_block *more
     sum->cores_j += sign * more->cores_j;
 }
 
-/* Join each two blocks; blocks of an hour are not joined, the first one is dropped. */
+/* Join blocks in pairs. Blocks of an hour are not joined: the first one is dropped. */
 static void idle_fit_make_room(struct idle_fit *fit)
 {
     bool join = fit->block_s < FIT_BLOCK_MAX_S;
@@ -431,7 +431,7 @@ void idle_fit_add(struct idle_fit *fit, double power_w, double cores, double sec
     idle_block_add(&fit->blocks[fit->count - 1], &more, 1);
 }
 
-/* Power without CPU time. @return NaN: it has not varied */
+/* @return the power without CPU time [W]; NaN: CPU time has not varied */
 static double idle_intercept_w(const struct idle_block *sum)
 {
     double cores = sum->cores_s / sum->seconds, power_w = sum->energy_j / sum->seconds;
