@@ -27,7 +27,7 @@
 
 /* --- values --------------------------------------------------------------------------------- */
 
-#define SEPARATOR ":"        /* of components, and of partitions in `enabled` */
+#define SEPARATOR ":"        /* between components, and between partitions in `enabled` */
 #define MS UINT64_C(1000000) /* [ns] */
 
 static int component_check(const char *list, const char *word, size_t length,
@@ -141,7 +141,7 @@ static int choose_nice(const char *text, void *field, struct apapi_error *err)
     return 0;
 }
 
-/* @return where it ends; NULL: it is not valid. */
+/* Add a range "4" or "4-7" to `cpus`. @return the end of the range; NULL: it is not valid. */
 static const char *cpu_range(const char *text, cpu_set_t *cpus)
 {
     uint64_t first = 0, last;
@@ -324,7 +324,7 @@ const struct config_key config_keys[CONFIG_KEYS] = {
      "absolute path of the folder with apapi-sampler and apapi-collect", .check = check_path},
 };
 
-/* 0; -1 with errno EINVAL, ERANGE or ENAMETOOLONG, `err` says why. */
+/* Set the value of a key. @return 0; -1 with errno EINVAL, ERANGE or ENAMETOOLONG, see `err`. */
 static int config_key_parse(const struct config_key *key, const char *text, struct config *config,
                             struct apapi_error *err)
 {
@@ -381,7 +381,7 @@ struct ini {
     const char *section;
 };
 
-/** One `key = value`. Its texts are valid as long as the text. */
+/** One `key = value`. The members are valid as long as the text that is read. */
 struct ini_line {
     size_t number;       /* from 1 */
     const char *section; /* "": before the first section */
@@ -392,13 +392,13 @@ struct ini_line {
 enum ini_result {
     INI_END,
     INI_LINE,
-    INI_SECTION, /* the line begins one: key and value are "" */
+    INI_SECTION, /* the line begins a section: key and value are "" */
     INI_BAD      /* `err` says what is wrong in line line->number; the iteration can continue */
 };
 
 /*
- * A user who can write the file controls root. The check gives the same answer for commands of
- * users and for root's, since both must behave the same.
+ * A user who can write the file controls root. The check is the same for commands of users and of
+ * root, because both must behave the same. @return the reason to ignore the file; NULL: none
  */
 static const char *file_check(const struct stat *file)
 {
@@ -411,7 +411,7 @@ static const char *file_check(const struct stat *file)
     return NULL;
 }
 
-/* @return for free(); NULL with errno as config_read(). */
+/* @return the text of the file, for free(); NULL with errno as config_read(). */
 static char *file_read(const char *path, struct apapi_error *err)
 {
     struct stat file;
@@ -458,7 +458,7 @@ static int ini_bad(struct apapi_error *err, const char *what, const char *where)
     return apapi_fail(err, EINVAL, "%s in '%.60s'", what, where);
 }
 
-/* @return 0; -1: `text` is not a name in brackets. */
+/* Read "[section]". @return 0; -1 with errno EINVAL: `text` is not a name in brackets. */
 static int ini_section(struct ini *ini, char *text, struct apapi_error *err)
 {
     char *end;
@@ -478,7 +478,7 @@ static int ini_section(struct ini *ini, char *text, struct apapi_error *err)
     return 0;
 }
 
-/* The content of a quoted value; NULL if the closing quote is missing or misplaced. */
+/* @return the content of a quoted value; NULL: the closing quote is missing or misplaced. */
 static char *ini_quoted(char *text)
 {
     char *end = strchr(text + 1, '"');
@@ -546,11 +546,11 @@ static enum ini_result ini_next(struct ini *ini, struct ini_line *line, struct a
 
 /* --- settings ------------------------------------------------------------------------------- */
 
-#define TOP_SECTION "apapi" /* the same as no section */
+#define TOP_SECTION "apapi" /* section for the keys that may stand before all sections */
 #define LINE_SIZE 1024
 #define PLUGSTACK "plugstack.conf"
 
-/* Without pointers, which would have to be relocated in each process that loads the plugin. */
+/* Arrays, not pointers, which would be relocated in each process that loads the plugin. */
 static const struct section_key {
     char section[12], name[20];
 } section_keys[] = {
@@ -604,7 +604,7 @@ const char *config_path(void)
     return path && *path ? path : config_site_path();
 }
 
-/* Not of plugstack.conf. */
+/* @return whether the key is allowed in apapi.conf only, and not in plugstack.conf. */
 static bool key_is_of_file(const struct config_key *key)
 {
     return key->offset == offsetof(struct config, prometheus_dir);
@@ -643,7 +643,7 @@ void config_complain(const struct config_sink *sink, const char *format, ...)
     }
 }
 
-/* Possible meanings of an unknown name: the nearest valid one, or else all. */
+/* Possible meanings of an unknown name: the nearest valid name, or else all valid names. */
 struct meant {
     struct nearest nearest;
     char all[LINE_SIZE / 2];
@@ -658,8 +658,8 @@ static void meant_offer(struct meant *meant, const char *name)
              length ? "," : "; valid are", name);
 }
 
-/* @param section  its keys are the valid names; "": those of the top one; PLUGSTACK: those of this
- * file; NULL: sections are */
+/* @param section  the valid names are: its keys; "": the keys of the top section; PLUGSTACK: the
+ * keys of plugstack.conf; NULL: the sections */
 static void complain_unknown(const struct config_sink *sink, const char *where, const char *name,
                              const char *section)
 {
@@ -718,7 +718,7 @@ static void config_read_key(struct config *config, const struct ini_line *line,
     }
 }
 
-/* @param key  NULL: any */
+/* @param key  NULL: any key */
 static bool section_has(const char *section, const char *key)
 {
     for (size_t i = 0; i < SECTION_KEY_COUNT; i++) {
@@ -747,7 +747,7 @@ static bool is_top(const char *section)
     return *section == '\0' || strcmp(section, TOP_SECTION) == 0;
 }
 
-/* A line that begins a section. */
+/* Check the name of a section that a line begins. */
 static void read_section(const struct config *config, const struct ini_line *line,
                          const struct config_sink *sink)
 {

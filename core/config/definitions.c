@@ -31,7 +31,7 @@ const char *apapi_operation_name(enum apapi_operation operation)
     return (unsigned)operation < COUNT_OF(operations) ? operations[operation] : "?";
 }
 
-/* Units in definitions, with their value in the base unit of their kind. */
+/* Units that definitions may have, and their size in the base unit of their kind. */
 static const struct unit {
     const char *name;
     enum apapi_kind kind;
@@ -61,7 +61,7 @@ static const struct unit *definition_find_unit(const char *name)
     return NULL;
 }
 
-/* The scale of one raw unit to the base unit, as defined; NaN: the unit is not known. */
+/* @return one raw unit in the base unit, as the definition has it; NaN: the unit is not known. */
 static double defined_scale(const struct apapi_definition *definition, const struct unit *unit)
 {
     return unit ? unit->size / definition->values[0].factor : NAN;
@@ -138,7 +138,7 @@ double apapi_definition_divisor(const struct apapi_definition *definition,
     if (value == 0) {
         return divisor;
     }
-    switch (definition->operation) { /* with its time in seconds instead of nanoseconds */
+    switch (definition->operation) { /* the operation's time is in ns, the definition's in s */
     case APAPI_OP1_DIV_DIFF_TIME:
         return divisor * (1.0 / NS_PER_S);
     case APAPI_OP1_SAMPLE1_MUL_DIFF_TIME:
@@ -210,7 +210,7 @@ static const struct {
     {"APAPI_STAT_ACC", APAPI_STAT_ACC}, {"APAPI_STAT_ALL", APAPI_STAT_ALL},
 };
 
-/* Words separated by '|' and optional blanks; a trailing '|' is allowed. */
+/* Parse words separated by '|' and optional blanks; a trailing '|' is allowed. */
 static int parse_stats(const struct field *field, struct apapi_definition *definition)
 {
     const char *rest = field->text;
@@ -236,7 +236,7 @@ static int parse_stats(const struct field *field, struct apapi_definition *defin
     return 0;
 }
 
-/* The original uses the number at the beginning and ignores the rest. So does this, and warns. */
+/* Warn of a text after a number: like the original APAPI, use the number and ignore the rest. */
 static void warn_of_rest(const struct field *field, const char *rest)
 {
     if (*rest) {
@@ -264,14 +264,14 @@ static int parse_maximum(const struct field *field, struct apapi_definition *def
     return 0;
 }
 
-/* Bytes that are not text would get into reports. */
+/* Parse a text that reports will show: bytes that are not printable become '?'. */
 static const char *events_fields_parse_words(const struct field *field)
 {
     char clean[APAPI_EVENTS_LINE_MAX + 1];
 
     text_clean(clean, sizeof clean, field->text);
     if (strcmp(clean, field->text) != 0) {
-        strcpy(field->text, clean); /* it has become shorter, if anything */
+        strcpy(field->text, clean); /* `clean` is not longer */
         problems_warn(field->problems, field->line, field->text,
                       "%s: a character that is not printable UTF-8 is shown as '?'", field->title);
     }
@@ -531,7 +531,7 @@ static void rules_leave_out(const struct apapi_problem_sink *sink, const struct 
     }
 }
 
-/* 0, also if there is no such file; -1 with errno. */
+/* Read a default file. @return 0, also if there is no such file; -1 with errno. */
 static int load_default(struct apapi_event_rules *rules, const char *folder, bool ops,
                         const struct apapi_problem_sink *sink, struct apapi_error *err)
 {
@@ -549,7 +549,7 @@ static int load_default(struct apapi_event_rules *rules, const char *folder, boo
     return rules->default_ops || (!ops && rules->default_list) || errno == ENOENT ? 0 : -1;
 }
 
-/* A user cannot do anything about a folder without permission to enter, which is said once. */
+/* Read the default files. If this user may not enter the folder, report that once, as no error. */
 static int load_defaults(struct apapi_event_rules *rules, const char *folder, bool softfail,
                          const struct apapi_problem_sink *sink, struct apapi_error *err)
 {

@@ -91,7 +91,7 @@ static void report_unlisted(const struct problems *problems, size_t found, bool 
     }
 }
 
-/* Report how many were not reported. @return 0 without errors; -1 with errno EINVAL. */
+/* Report how many problems were not reported. @return 0: no errors; -1 with errno EINVAL. */
 static int problems_finish(const struct problems *problems, struct apapi_error *err)
 {
     report_unlisted(problems, problems->errors, false);

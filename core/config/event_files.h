@@ -17,40 +17,40 @@ struct problems {
     size_t last_bad_line;
 };
 
-/** A part of the file, short and printable. */
+/** A text of the file, shortened and printable. */
 struct quote {
     char text[64];
 };
 
 struct quote quote(const char *text);
 
-/** Report that the line cannot be used. @param position  within the line */
+/** Report a line that cannot be used. @param position  within the line */
 void problems_error(struct problems *problems, const struct event_line *line, const char *position,
                     const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/** Report that the line can be used but is suspicious. */
+/** Report a line that is used, but is suspicious. @param position  within the line */
 void problems_warn(struct problems *problems, const struct event_line *line, const char *position,
                    const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/** The contents of a file's lines. */
+/** The elements of a file, one for each line with content. */
 struct event_entries {
-    char *text;       /* the elements point into it */
-    const char *file; /* its name */
+    char *text;       /* the text of the file, to which the elements point */
+    const char *file; /* name of the file */
     size_t count, room;
     void *list;
 };
 
-/** The elements of a kind of file. */
+/** How the lines of a kind of file are read. */
 struct event_form {
-    size_t size; /* of an element [bytes] */
-    /* Set an element from a line. 0; -1: the line was reported. */
+    size_t size; /* size of an element [bytes] */
+    /* Set an element from a line. @return 0; -1: the line is bad and was reported. */
     int (*parse)(struct problems *problems, const struct event_line *line, void *entry);
 };
 
 /**
- * Parse the text of a file, which is freed with the elements.
- * @param file  its name; copied
- * @param text  NULL: errno and `err` say why
+ * Parse the text of a file; the text is freed with the elements, or on failure.
+ * @param file  name of the file; copied
+ * @param text  NULL: it could not be read; errno and `err` are set, and stay
  * @return a struct event_entries, for event_entries_destroy(); NULL with errno EINVAL, ENOMEM.
  */
 void *event_entries_create(const struct event_form *form, const char *file, char *text,

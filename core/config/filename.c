@@ -16,10 +16,10 @@ static const char letters[] = "AaJjNnstux%";
 struct filename_piece {
     char letter; /* 0: plain */
     unsigned width;
-    size_t length; /* in the pattern */
+    size_t length; /* length in the pattern [bytes] */
 };
 
-/* @return 0; -1: an unknown letter, or a number that is too great. */
+/* Read a piece. @return 0; -1: an unknown letter, or a number that is too great. */
 static int filename_piece(const char *text, struct filename_piece *piece)
 {
     const char *c = text + 1;
@@ -84,7 +84,7 @@ static void filename_number(char *text, size_t size, unsigned width, uint32_t nu
     snprintf(text, size, "%0*" PRIu32, (int)width, number);
 }
 
-/* A step has a number, or a name, which is not padded. */
+/* Write a step: its number is padded, a name is not. */
 static void filename_step(char *text, size_t size, unsigned width, const char *step)
 {
     bool number = step[strspn(step, "0123456789")] == '\0';

@@ -20,13 +20,13 @@
 
 /* --- folders of the installation ------------------------------------------------------------ */
 
-/* Relative to the prefix: folders of programs and of the plugin. */
+/* The folders of programs and of the plugin, relative to the prefix. */
 static const char *const program_folders[] = {APAPI_BELOW_BIN, APAPI_BELOW_LIBEXEC,
                                               APAPI_BELOW_PLUGIN};
 
 static struct folder {
     const char *configured, *below;
-    char *moved; /* NULL: at the configured path */
+    char *moved; /* path below another prefix; NULL: the folder is at the configured path */
 } folders[INSTALLED_FOLDERS] = {
     [INSTALLED_CONFIG] = {APAPI_CONFIG_DIR, APAPI_BELOW_CONFIG, NULL},
     [INSTALLED_ACCT] = {APAPI_ACCT_DIR, APAPI_BELOW_ACCT, NULL},
@@ -35,7 +35,7 @@ static struct folder {
     [INSTALLED_DATA] = {APAPI_DATA_DIR, APAPI_BELOW_DATA, NULL},
 };
 
-/* The file that contains this code: the plugin or the program. */
+/* Find the file that contains this code: the plugin or the program. @return whether found */
 static bool own_file(char path[PATH_MAX])
 {
     const char *suffix;
@@ -50,7 +50,7 @@ static bool own_file(char path[PATH_MAX])
     return realpath("/proc/self/exe", path);
 }
 
-/* Cut off "/bin" at the end. */
+/* Cut off "/" and `below` at the end of a folder. @return false: it does not end so */
 static bool installed_cut(char *folder, const char *below)
 {
     size_t length = strlen(folder), tail = strlen(below);
@@ -71,7 +71,7 @@ static bool is_configured(const char *prefix)
                                    here.st_ino == there.st_ino);
 }
 
-/* A plugin that was copied into Slurm's folder has no installation around it. */
+/* @return whether an installation is there. A plugin copied into Slurm's folder has none around. */
 static bool has_tree(const char *prefix)
 {
     char path[PATH_MAX];
@@ -98,7 +98,7 @@ static bool find_prefix(char prefix[PATH_MAX])
     return false;
 }
 
-/* With prefix /usr, variable files and the configuration are below the root. */
+/* Move a folder to another prefix. With /usr, etc/ and var/ are below the root folder. */
 static void move(struct folder *folder, const char *prefix)
 {
     bool root = strcmp(prefix, "/usr") == 0 &&
@@ -132,7 +132,7 @@ static bool is_standard(const char *path)
            strcmp(path, installed_path(INSTALLED_SPOOL)) == 0;
 }
 
-/* Root can write to an existing folder. Other users cannot check that. */
+/* Check that root can write in an existing folder. Other users cannot check its permissions. */
 static int check_existing(const char *path, const struct stat *existing, const char *wanted,
                           struct apapi_error *err)
 {
@@ -196,7 +196,7 @@ void config_folder_make_above(const char *path)
 
 /* --- files on network file systems ------------------------------------------------------------ */
 
-/* Types of statfs(); <linux/magic.h> knows some of them only. */
+/* File system types of statfs(2); <linux/magic.h> has only some of them. */
 static const struct {
     uint32_t magic;
     const char *name;
@@ -206,7 +206,7 @@ static const struct {
     {0x01021997, "9P"},    {0x5346414F, "AFS"},    {0x6B414653, "AFS"},  {0x73757245, "Coda"},
     {0xAAD7AAEA, "PanFS"}, {0x7461636F, "OCFS2"},  {0x01161970, "GFS2"}, {0x20030528, "OrangeFS"}};
 
-/* @return its name; NULL: it is no network file system, or the path does not exist. */
+/* @return the name of a network file system; NULL: another file system, or no such path. */
 static const char *network_kind(const char *path)
 {
     struct statfs status;
@@ -222,7 +222,7 @@ static const char *network_kind(const char *path)
     return NULL;
 }
 
-/* The plugin of the installation that this program is of. @return `path`; "": not known. */
+/* Find the plugin of this program's installation. @return `path`; "": not known. */
 static const char *config_plugin(char path[PATH_MAX])
 {
     const char *libexec = installed_path(INSTALLED_LIBEXEC), *folder = APAPI_BELOW_PLUGIN;

@@ -91,7 +91,7 @@ struct listed_place apapi_listed_place(const struct apapi_listed *listed)
     const char *shown = listed->file + (length > most ? length - most : 0);
     struct listed_place place;
 
-    while ((*shown & 0xc0) == 0x80) { /* not within a character */
+    while ((*shown & 0xc0) == 0x80) { /* do not begin within a character */
         shown++;
     }
     snprintf(place.text, sizeof place.text, "%s%s:%zu", length > most ? "..." : "", shown,
@@ -106,7 +106,7 @@ void apapi_eventlist_destroy(struct apapi_eventlist *list)
 
 /* --- selection ------------------------------------------------------------------------------ */
 
-/* The events of a component that are to be chosen from. */
+/* The events of a component among which to choose. */
 struct choosing {
     const char *component;
     const struct apapi_event *events;
@@ -114,7 +114,7 @@ struct choosing {
     bool *taken;
 };
 
-/* @return whether the entry speaks of the component. */
+/* Choose the events that fit an entry. @return whether the entry speaks of the component. */
 static bool choose_entry(const struct choosing *from, const struct apapi_listed *listed,
                          struct apapi_selection *selection)
 {
@@ -164,7 +164,7 @@ static int choose(const struct choosing *from, const struct apapi_eventlist *lis
     return 1;
 }
 
-/* The list is made for many machines: entries without an event are normal. @return as choose() */
+/* Like choose(), for the site's list: it is for many machines, so entries may have no events. */
 static int choose_default(const struct choosing *from, const struct apapi_eventlist *list,
                           struct apapi_selection *selection)
 {
@@ -234,7 +234,7 @@ void apapi_selection_clear(struct apapi_selection *selection)
 
 /* --- the environment ------------------------------------------------------------------------ */
 
-/* Anything except a complete integer counts as unset, as in the original APAPI. */
+/* @return an integer; 0: unset or, as in the original APAPI, anything but a complete integer. */
 static long integer_of(const char *variable)
 {
     const char *text = secure_getenv(variable);

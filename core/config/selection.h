@@ -14,7 +14,7 @@ struct apapi_listed {
     size_t line; /* in its file */
 };
 
-/** "FILE:LINE"; of a long path the end. */
+/** "FILE:LINE"; a long path is shortened to its end. */
 struct listed_place {
     char text[112];
 };
@@ -27,27 +27,27 @@ size_t apapi_eventlist_count(const struct apapi_eventlist *list);
 /** @return entry number `index` in the order of the file, NULL beyond the last. */
 const struct apapi_listed *apapi_eventlist_at(const struct apapi_eventlist *list, size_t index);
 
-/** @return whether the entry begins with the component's name, and it ends there. */
+/** @return whether the entry begins with the whole name of the component. */
 bool apapi_listed_names(const struct apapi_listed *listed, const char *component);
 
-/** Which list chose a component's events. */
+/** The list that chose a component's events. */
 enum apapi_choice { APAPI_CHOICE_ALL, APAPI_CHOICE_DEFAULT, APAPI_CHOICE_USER };
 
 /** The events of a component that are to be measured. */
 struct apapi_selection {
     enum apapi_choice choice;
     size_t count;
-    size_t *indices; /* into the events that were given; each at most once, in the list's order */
+    size_t *indices; /* of the chosen events; each at most once, in the order of the list */
     size_t unmatched_count;
-    const struct apapi_listed **unmatched; /* the user's entries for this component without any
-                                              event; they live as long as the user's list */
+    const struct apapi_listed **unmatched; /* the user's entries that name this component and fit no
+                                              event; the entries live as long as the user's list */
 };
 
 /**
- * Choose among the events that a component has: those of the user's list if it speaks of this
- * component (even if it then fits none), else those of the default list, else, or if
- * the default list fits none, all.
- * A list speaks of a component by an entry that begins with its name or fits one of its events.
+ * Choose among the events of a component. A list speaks of a component if an entry begins with its
+ * name or fits one of its events. If the user's list speaks of the component, its events are
+ * chosen, even if that is none. Otherwise the events of the default list are chosen; if they are
+ * none, all.
  * @param rules      NULL: all events
  * @param selection  set on success only; emptied by apapi_selection_clear()
  * @return 0; -1 with errno ENOMEM.

@@ -18,15 +18,15 @@
 
 /* --- lines ---------------------------------------------------------------------------------- */
 
-#define DEPTH_MAX 8 /* of files that include each other */
+#define DEPTH_MAX 8 /* greatest depth of files that include each other */
 #define BLANKS " \t\r\n"
-#define LINE_MAX_BYTES (1 << 20) /* with all that it goes on with */
+#define LINE_MAX_BYTES (1 << 20) /* longest line, continuation lines included [bytes] */
 
-/* Receives a line without its comment; one that goes on behind a backslash in one piece. */
+/* Receives a line, joined with its continuation lines (after a backslash) and without comment. */
 typedef void (*slurm_conf_line_f)(char *line, void *context);
 
 struct reader {
-    const char *main; /* slurm.conf: its folder is that of relative names */
+    const char *main; /* path of slurm.conf, to whose folder names of other files are relative */
     slurm_conf_line_f visit;
     void *context;
 };
@@ -47,8 +47,8 @@ static FILE *open_text(const char *path)
 }
 
 /*
- * The value behind `key` and '=', wherever a word of the line begins.
- * @return in the line, up to its end; NULL: it has none.
+ * Find the value after `key` and '=' in a line. A word of the line has to begin with the key.
+ * @return the rest of the line from the value on; NULL: the line does not have the key.
  */
 static char *slurm_conf_find(char *line, const char *key)
 {
@@ -67,13 +67,13 @@ static char *slurm_conf_find(char *line, const char *key)
     return NULL;
 }
 
-/* Up to the next blank. */
+/* @return the length of a value, up to the next blank. */
 static int slurm_conf_length(const char *value)
 {
     return (int)strcspn(value, BLANKS);
 }
 
-/* "Include FILE". @return NULL: the line is something else. */
+/* @return FILE of a line "Include FILE"; NULL: the line is something else. */
 static char *slurm_conf_find_include(char *line)
 {
     static const char word[] = "include";
@@ -87,7 +87,7 @@ static char *slurm_conf_find_include(char *line)
     return *file ? file : NULL;
 }
 
-/* Put the next line behind what `line` has. @return whether there is one. */
+/* Append the next line of the file to `line`. @return whether there is one. */
 static bool slurm_conf_read(FILE *file, char **line, size_t *length)
 {
     char *more = NULL, *joined;
@@ -105,7 +105,7 @@ static bool slurm_conf_read(FILE *file, char **line, size_t *length)
     return joined != NULL;
 }
 
-/* Does the line go on? Then without its backslash. */
+/* Remove the backslash at the end of a line. @return whether there is one: the line goes on. */
 static bool slurm_conf_goes_on(char *line, size_t *length)
 {
     size_t end = *length;
@@ -167,7 +167,7 @@ static void slurm_conf_read_file(const struct reader *reader, const char *path, 
     }
 }
 
-/* Visit each line, and those of what that includes, in the order in which Slurm reads them. */
+/* Visit all lines, also those of included files, in the order in which Slurm reads them. */
 static void slurm_conf_each(const char *path, slurm_conf_line_f visit, void *context)
 {
     slurm_conf_read_file(&(struct reader){path, visit, context}, path, 0);
@@ -181,7 +181,7 @@ struct value_search {
     size_t size;
 };
 
-/* Slurm counts the last one. */
+/* Note the value of the key. The last value counts, as in Slurm. */
 static void value_search(char *line, void *context)
 {
     struct value_search *search = context;
@@ -220,7 +220,7 @@ int config_cluster(const char *path, char *name, size_t size)
 #define COUNT_MAX 1000000
 #define LIST_MAX (1 << 20)
 
-/* A line's value for a node; 0: none. */
+/* The numbers that lines have for a node; 0: none. */
 struct shape {
     uint32_t cpus, boards, sockets, board_sockets, cores, threads;
 };
@@ -300,7 +300,7 @@ static uint32_t or_one(uint32_t count)
     return count ? count : 1;
 }
 
-/* Where only CPUs are said, Slurm takes each for a core. */
+/* @return the number of cores. Slurm takes each CPU for a core if a node has CPUs= only. */
 static uint32_t cores_of(const struct shape *shape)
 {
     uint64_t cores = or_one(shape->cores), per_socket = cores * or_one(shape->threads), sockets;
