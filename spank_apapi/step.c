@@ -366,6 +366,7 @@ bool spank_apapi_step_configure(spank_t spank, const struct spank_apapi_step *st
     message_add_pair(message, "rules", request->rules);
     message_add_pair(message, "intervals",
                      unless_empty(choice_given(choice, SPANK_APAPI_INTERVAL)));
+    message_add_number(message, "watch_ms", choice_totals_ms(choice));
     message_add_pair(message, "share", choice_share(choice));
     configure_site(request, choice->config, message);
     if (step->batch && format != CONFIG_NONE) { /* for all other steps srun makes the report */

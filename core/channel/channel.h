@@ -32,6 +32,8 @@
  *             of all components of a heterogeneous job.
  *             job_only: the batch step has no table. job_one: it has a table only if there is
  *             nothing else in the job
+ *             watch_ms: longest interval of readings that a user may ask for, as limits are
+ *             watched; 0: none are
  *             overflow: thresholds, one a line; the rights (gid groups umask) come with them
  *             budget totals_ms: for a batch step that watches the energy of its job; the rights
  *             come with them. budget is left out if only the site has one. job_quiet: there is no

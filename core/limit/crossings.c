@@ -358,14 +358,19 @@ static void act_log(const struct order *order)
     }
 }
 
+/* scancel's option for a job's script, which gets a signal only if no step of the job runs. */
+#define UNLESS_STEPS                                                                               \
+    " $(squeue --noheader --steps --format=%i --job $task |"                                       \
+    " grep -qvE '\\.(batch|extern)$' || echo --full)"
+
 /* Have scancel send the signals of a limit. To end a step, SIGKILL has to follow SIGTERM. */
 static void act_on_steps(const struct order *order)
 {
     const char *whom = order->whole_job ? " $task" : order->reach.steps;
-    char options[48];
+    char options[160];
 
     if (order->actions & LIMIT_SIGNAL) {
-        snprintf(options, sizeof options, "%s --signal=%s", order->reach.script ? " --full" : "",
+        snprintf(options, sizeof options, "%s --signal=%s", order->reach.script ? UNLESS_STEPS : "",
                  limit_signal_name(order->signal));
         job_cancel(order, JOB_RUN, options, whom);
     }
@@ -807,6 +812,13 @@ void crossings_end(struct crossings *crossings)
 
 /* --- elsewhere -------------------------------------------------------------------------------- */
 
+static int crossings_compare(const void *a, const void *b)
+{
+    const struct apapi_crossing *left = a, *right = b;
+
+    return (left->unix_ns > right->unix_ns) - (left->unix_ns < right->unix_ns);
+}
+
 /* Copy the kept crossings. If scancel has not answered in time, the result says so. */
 static int crossings_copy_kept(struct crossings *crossings, struct apapi_record *record)
 {
@@ -825,6 +837,10 @@ static int crossings_copy_kept(struct crossings *crossings, struct apapi_record 
         if (!*crossing->result && kept->asked_ns && now_ns > kept->asked_ns + LATE_NS) {
             strcpy(crossing->result, "scancel has not answered yet");
         }
+    }
+    if (record->crossing_count > 0) {
+        qsort(record->crossing, record->crossing_count, sizeof *record->crossing,
+              crossings_compare); /* a level is seen later than a total */
     }
     record->crossings = crossings->total;
     failed = record->crossing_count < crossings->count;
@@ -854,13 +870,6 @@ char *crossings_encode(struct crossings *crossings)
     }
     free(record.crossing);
     return line;
-}
-
-static int crossings_compare(const void *a, const void *b)
-{
-    const struct apapi_crossing *left = a, *right = b;
-
-    return (left->unix_ns > right->unix_ns) - (left->unix_ns < right->unix_ns);
 }
 
 void crossings_decode(const char *line, struct apapi_record *record)

@@ -81,7 +81,7 @@ struct order_answer {
 /** The receivers of signals when a step or a job crosses a limit; scancel sends the signals. */
 struct reach {
     uint32_t job;
-    bool script;                    /* no step of the job runs: its batch script gets the signals */
+    bool script;                    /* if no step of the job runs, its script gets the signals */
     char steps[LIMIT_COMMAND_SIZE]; /* the step: " $task.0"; of several components " 17.0 18.0" */
 };
 

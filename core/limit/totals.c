@@ -93,29 +93,32 @@ struct step_news {
     uint64_t from_ns;
 };
 
-/* @return whether the report is no news: there was a newer one, or it was passed on once more. */
+/* @return whether the report comes late: there was a newer one. */
 static bool step_knows(const struct limit_node *step, const struct limit_report *report)
 {
-    uint64_t least_ns = step->latest.elapsed_ns + (report->relayed && !report->last);
-
-    return report->run && (report->run < step->latest.run ||
-                           (report->run == step->latest.run && report->elapsed_ns < least_ns));
+    return report->run &&
+           (report->run < step->latest.run ||
+            (report->run == step->latest.run && report->elapsed_ns < step->latest.elapsed_ns));
 }
 
-/* Take a report of a step. If it is from the step's record, only the total counts. */
+/*
+ * Take a report of a step, which the node has sent at that time. If it is from the step's record,
+ * only the total counts.
+ */
 static struct step_news step_take(struct limit_node *step, const struct limit_report *report,
-                                  uint64_t now_ns)
+                                  uint64_t sent_ns)
 {
     struct limit_report *latest = &step->latest;
     bool begins = report->run > latest->run || step->heard_ns == 0;
     uint64_t before_ns = begins ? 0 : latest->elapsed_ns;
     double before_j = begins || isnan(latest->total_j) ? 0 : latest->total_j;
-    bool again = report->run && !begins && report->elapsed_ns == before_ns; /* a repeated report */
+    /* a repeated report; the last one may be passed on with the total of the record */
+    bool again = report->run && !begins && !report->last && report->elapsed_ns == before_ns;
     double total_j = again ? NAN : report->total_j;
     struct step_news news = {total_j - before_j, step->heard_ns};
 
     if (begins) {
-        news.from_ns = now_ns - (report->elapsed_ns < now_ns ? report->elapsed_ns : now_ns);
+        news.from_ns = sent_ns - (report->elapsed_ns < sent_ns ? report->elapsed_ns : sent_ns);
         step->begun_ns = news.from_ns;
         latest->total_j = NAN;
     }
@@ -130,8 +133,7 @@ static struct step_news step_take(struct limit_node *step, const struct limit_re
         latest->run = report->run;
         latest->elapsed_ns = report->elapsed_ns;
     }
-    step->heard_ns = now_ns;
-    step->silent = false;
+    step->heard_ns = sent_ns;
     return news;
 }
 
@@ -172,15 +174,15 @@ static void node_hand_over(struct limit_node *node, const struct limit_node *bef
 }
 
 /* Add new energy of the leader: only the part of its time that is not counted yet. */
-static void node_add(struct limit_node *node, const struct step_news *news, uint64_t now_ns)
+static void node_add(struct limit_node *node, const struct step_news *news, uint64_t sent_ns)
 {
-    double length_ns = (double)(now_ns - news->from_ns), part = 1;
+    double length_ns = (double)(sent_ns - news->from_ns), part = 1;
 
     if (node->done_ns > news->from_ns && length_ns > 0) {
-        part = (double)(now_ns - node->done_ns) / length_ns;
+        part = sent_ns > node->done_ns ? (double)(sent_ns - node->done_ns) / length_ns : 0;
     }
     node->done_j += news->more_j > 0 ? news->more_j * part : 0;
-    node->done_ns = now_ns;
+    node->done_ns = sent_ns > node->done_ns ? sent_ns : node->done_ns;
 }
 
 /* Find silent steps. @return whether there are some, and no other step is heard */
@@ -210,17 +212,19 @@ int limit_sum_report(struct limit_sum *sum, const char *name, const char *step_n
     struct limit_node *node = sum_node(sum, name);
     struct limit_node *step = node ? sum_node(&node->steps, step_name) : NULL;
     const struct limit_node *leader = step ? node_leader(node) : NULL;
+    uint64_t sent_ns = now_ns > report->age_ns ? now_ns - report->age_ns : 0;
     struct step_news news;
 
     if (!step) {
         return -1;
     }
     if (!step->ended && !step_knows(step, report)) {
-        news = step_take(step, report, now_ns);
+        news = step_take(step, report, sent_ns);
+        step->silent = now_ns - sent_ns > sum->silent_ns;
         sum->begun_ns = sum->begun_ns ? sum->begun_ns : news.from_ns;
         node_hand_over(node, leader, now_ns);
         if (node_leader(node) == step) {
-            node_add(node, &news, now_ns);
+            node_add(node, &news, sent_ns);
         }
         step->ended = report->last;
         sum->ended += report->last;

@@ -19,7 +19,7 @@ struct limit_report {
     double total_j;      /* energy of that time [J]; NaN: not known */
     bool last;           /* of a job's step: it has ended there; may be said again */
     uint32_t job;        /* of the node; 0: not told */
-    bool relayed;        /* by the collector, while the node may be silent; not in the message */
+    uint64_t age_ns;     /* since the node has reported this [ns]; not in the message */
 };
 
 #define LIMIT_REPORT_SIZE 96

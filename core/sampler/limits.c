@@ -136,12 +136,14 @@ static void limits_look_at_job(struct limits *limits, const struct apapi_measure
     }
 }
 
-/* Take lines of "NODE REPORT". @param lines  NULL: the step has ended */
+/* Take lines of "NODE AGE_NS REPORT". @param lines  NULL: the step has ended */
 static void limits_take(void *context, const char *step, const char *lines)
 {
     struct limits *limits = context;
-    char line[APAPI_TEXT_SIZE + LIMIT_REPORT_SIZE], *text;
+    char line[APAPI_TEXT_SIZE + LIMIT_REPORT_SIZE + 24], *text;
+    const char *rest;
     struct limit_report report;
+    uint64_t age_ns;
 
     if (!lines) {
         limit_sum_end_step(&limits->sum, step, deadline_now());
@@ -149,9 +151,10 @@ static void limits_take(void *context, const char *step, const char *lines)
     }
     while (limits->of_job && text_next_line(&lines, line, sizeof line)) {
         text = strchr(line, ' ');
-        if (text && limit_report_read(text + 1, &report) == 0) {
+        rest = text ? text_digits(text + 1, UINT64_MAX, &age_ns) : NULL;
+        if (rest && *rest == ' ' && limit_report_read(rest + 1, &report) == 0) {
             *text = '\0';
-            report.relayed = true;
+            report.age_ns = age_ns;
             limit_sum_report(&limits->sum, line, step, &report, deadline_now());
         }
     }

@@ -72,6 +72,7 @@ static const struct number_key {
     {"gid", offsetof(struct step, gid)},
     {"job_nodes", offsetof(struct step, id.job_nodes)},
     {"totals_ms", offsetof(struct step, totals_ms)},
+    {"watch_ms", offsetof(struct step, watch_ms)},
 };
 
 static int parse_number(const char *text, uint32_t *number)
@@ -132,8 +133,18 @@ static void sampler_step_lay_over(struct apapi_intervals *list,
     }
 }
 
-static void slow_down(uint64_t *interval_ns, struct step *step)
+/*
+ * Keep a user's interval within bounds: not shorter than the site allows. If limits are watched,
+ * not longer than their interval either, unless the site's own interval is longer.
+ */
+static void bound(uint64_t *interval_ns, uint64_t site_ns, struct step *step)
 {
+    uint64_t watch_ns = (uint64_t)step->watch_ms * (NS_PER_S / 1000);
+
+    watch_ns = watch_ns > site_ns ? watch_ns : site_ns;
+    if (step->watch_ms > 0 && step->watch_ms != APAPI_UNKNOWN && *interval_ns > watch_ns) {
+        *interval_ns = watch_ns;
+    }
     if (*interval_ns < step->min_interval_ns) {
         *interval_ns = step->min_interval_ns;
         step->slowed = true;
@@ -149,10 +160,11 @@ static int parse_user_intervals(const char *text, struct step *step, struct apap
         return -1;
     }
     for (size_t i = 0; i < requested.count; i++) {
-        slow_down(&requested.named[i].interval_ns, step);
+        bound(&requested.named[i].interval_ns,
+              apapi_intervals_get(&step->intervals, requested.named[i].component), step);
     }
     if (isdigit((unsigned char)*text)) {
-        slow_down(&requested.default_ns, step);
+        bound(&requested.default_ns, step->intervals.default_ns, step);
         step->intervals = requested;
         return 0;
     }

@@ -19,6 +19,7 @@ struct step {
     bool site_components;  /* `components` comes from apapi.conf */
     struct apapi_intervals intervals;
     bool slowed;              /* the user asked for shorter intervals than the site allows */
+    uint32_t watch_ms;        /* interval at which limits look; 0, APAPI_UNKNOWN: no limits */
     uint64_t min_interval_ns; /* for this user [ns]; 0: no limit */
     struct config config;     /* the site's settings */
     char config_path[PATH_MAX], words[8192]; /* `config` points into them */

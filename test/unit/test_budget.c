@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "limit/limit.h"
 
+#include <ctype.h>
 #include <signal.h>
 
 #include "base/random.h"
@@ -169,13 +170,13 @@ static void assert_total(struct limit_sum *sum, double now_s, double joules, con
 static int report(struct limit_sum *sum, const char *node, const char *step, uint64_t run,
                   double elapsed_s, double total_j, double now_s, bool last)
 {
-    const struct limit_report what = {run, (uint64_t)(elapsed_s * S), total_j, last, 0};
+    const struct limit_report what = {run, (uint64_t)(elapsed_s * S), total_j, last, 0, 0};
 
     return limit_sum_report(sum, node, step, &what, (uint64_t)(now_s * S));
 }
 
 /*
- * "NOW NODE STEP ELAPSED JOULES", with "end", "record", "again" (passed on) or a run behind it;
+ * "NOW NODE STEP ELAPSED JOULES", with "end", "record", "-AGE" or the number of the run behind it;
  * "NOW = JOULES" is what there must be; "no NODE" is one too many. Nodes are silent after 3 s.
  */
 static const struct {
@@ -191,9 +192,13 @@ static const struct {
      "14 n1 1.1 4 600; 14 = 1600",
      1, 0},
     {"a report that is passed on again does not say that its node is heard", 0,
-     "1 n1 1.0 1 100; 2 n1 1.0 2 200; 5 n1 1.0 2 200 again; 10 n1 1.0 2 200 again; 10 = 1000; "
-     "11 n1 1.0 3 300 again; 11 = 300",
+     "1 n1 1.0 1 100; 2 n1 1.0 2 200; 5 n1 1.0 2 200 -3; 10 n1 1.0 2 200 -8; 10 = 1000; "
+     "11 n1 1.0 11 1100 -0.5; 11 = 1100",
      1, 0},
+    {"a report that is passed on late is of its own time", 0,
+     "2 n1 1.0 2 200; 2.2 n1 1.0 2.2 220 end; 3.1 n1 1.1 0.9 90 -1.1; 3.1 = 220; "
+     "4 n1 1.1 2.9 290; 4 = 400; 5 n1 1.1 2.9 380 end; 5 = 490",
+     1, 2},
     {"unknown energy does not lead", 0,
      "1 n1 batch 1 nan; 2 n1 1.0 1 100; 2 = 100; 2 n1 batch 2 nan end; 2 = 100", 1, 0},
     {"a node too many does not count, the others go on", 2,
@@ -231,14 +236,14 @@ TEST(reports_are_added_up)
             } else if (strcmp(node, "no") == 0) {
                 assert_fails(ENOSPC, report(&sum, step, "1.0", 1, 1, 50, now_s, false));
             } else {
-                const struct limit_report what = {.run = *more == 'r' ? 0
-                                                         : *more && *more < 'a'
-                                                             ? strtoul(more, NULL, 10)
-                                                             : 1,
-                                                  .elapsed_ns = (uint64_t)(elapsed_s * S),
-                                                  .total_j = total_j,
-                                                  .last = *more == 'e' || *more == 'r',
-                                                  .relayed = *more == 'a'};
+                const struct limit_report what = {
+                    .run = *more == 'r'                    ? 0
+                           : isdigit((unsigned char)*more) ? strtoul(more, NULL, 10)
+                                                           : 1,
+                    .elapsed_ns = (uint64_t)(elapsed_s * S),
+                    .total_j = total_j,
+                    .last = *more == 'e' || *more == 'r',
+                    .age_ns = *more == '-' ? (uint64_t)(atof(more + 1) * S) : 0};
 
                 assert_int_equal(limit_sum_report(&sum, node, step, &what, (uint64_t)(now_s * S)),
                                  0);
