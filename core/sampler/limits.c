@@ -136,7 +136,10 @@ static void limits_look_at_job(struct limits *limits, const struct apapi_measure
     }
 }
 
-/* Take lines of "NODE AGE_NS REPORT". @param lines  NULL: the step has ended */
+/*
+ * Take lines of "NODE AGE_NS REPORT" from an srun, which is its user's: this node is left out, as
+ * the batch step itself measures it. @param lines  NULL: the step has ended
+ */
 static void limits_take(void *context, const char *step, const char *lines)
 {
     struct limits *limits = context;
@@ -155,7 +158,9 @@ static void limits_take(void *context, const char *step, const char *lines)
         if (rest && *rest == ' ' && limit_report_read(rest + 1, &report) == 0) {
             *text = '\0';
             report.age_ns = age_ns;
-            limit_sum_report(&limits->sum, line, step, &report, deadline_now());
+            if (strcmp(line, limits->step->id.node) != 0) {
+                limit_sum_report(&limits->sum, line, step, &report, deadline_now());
+            }
         }
     }
 }

@@ -81,7 +81,8 @@ struct apapi_overflow {
  * whether the session runs or not. The mode is EVERY. All such thresholds of a thread have the same
  * bit; setting or removing one makes the others of the thread count from zero again. Only this
  * thread may remove the threshold; it cannot be changed. Signals note the crossings: if more than
- * 64 wait for a handler, further ones are only counted.
+ * 64 wait for a handler, further ones are only counted. With SOFTWARE, crossings between two checks
+ * of the timer, which are 10 ms apart, count as one.
  *
  * @param what  copied
  * @return its number, 0 to APAPI_OVERFLOW_MAX - 1, the smallest that is free; -1 with errno
