@@ -84,7 +84,7 @@ one_table() { # NODES
     printf '#!/bin/sh\nscancel $SLURM_JOB_ID\nuntil scontrol show job $SLURM_JOB_ID | grep CANC; do sleep 0.1; done\n' >"$work/prolog"
     chmod 755 "$work/prolog"
     run ! alice_sh 'salloc -Q --no-shell -N1 -J revoked; timeout 300 srun --jobid="$(squeue -h -n revoked -o %i)" --prolog=./prolog --apapi=rapl true'
-    [[ $output == *'Job credential revoked'* && $output != *apapi:* ]]
+    [[ $output =~ 'Job credential revoked'|'Invalid job credential' && $output != *apapi:* ]]
 }
 
 @test "a heterogeneous step: one table of all nodes" {
