@@ -370,8 +370,8 @@ static void act_on_steps(const struct order *order)
     char options[160];
 
     if (order->actions & LIMIT_SIGNAL) {
-        snprintf(options, sizeof options, "%s --signal=%s", order->reach.script ? UNLESS_STEPS : "",
-                 limit_signal_name(order->signal));
+        snprintf(options, sizeof options, "%s --signal=%d", order->reach.script ? UNLESS_STEPS : "",
+                 order->signal); /* scancel does not know all names */
         job_cancel(order, JOB_RUN, options, whom);
     }
     if ((order->actions & LIMIT_TERM) && order->whole_job) {

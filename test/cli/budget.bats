@@ -68,7 +68,7 @@ asks() { # CALLS BUDGET SCRIPT TEXT...
 @test "a budget is reached: one signal, two lines, and nodes are told" {
     collect 1kJ,warn=50%,signal=USR1 'total n1 1 1 300; total n2 1 1 300 >'"$BATS_TEST_TMPDIR/warned"'; total n1 1 2 800
         eventually called scancel; total n2 1 3 900 >'"$BATS_TEST_TMPDIR/told"
-    [[ $(<"$CALLS") == 'scancel --quiet --signal=USR1 7.0' ]]
+    [[ $(<"$CALLS") == 'scancel --quiet --signal=10 7.0' ]]
     [[ $stderr == *'apapi: step 7.0: 50 % of the energy budget of 1kJ used: 600.0 J'*'apapi: step 7.0: energy budget of 1kJ reached: 1.100 kJ, SIGUSR1 to the step'* ]]
     [[ $(grep -c budget <<<"$stderr") -eq 2 ]]
     [[ $(head -n 1 "$BATS_TEST_TMPDIR/told") == 'budget 1000 1700' ]]
@@ -79,18 +79,18 @@ asks() { # CALLS BUDGET SCRIPT TEXT...
     asks $'scancel --quiet --signal=TERM 7.0\nscontrol show config\nscancel --quiet --signal=KILL 7.0' \
         1kJ 'total n1 1 1 1000; eventually called signal=KILL'
     asks 'scancel --quiet 7' 1kJ,scope=job 'total n1 1 1 1000; eventually called scancel; total n1 1 2 2000' 'SIGTERM to the job'
-    asks 'scancel --quiet --signal=USR1 6.0 7.0 8.0' 1kJ,signal=USR1 \
+    asks 'scancel --quiet --signal=10 6.0 7.0 8.0' 1kJ,signal=USR1 \
         'total n1 1 1 100 6; total n2 1 1 100 8; total n2 1 2 950 8; eventually called scancel'
     command_is scancel '[ $(wc -l <'"$CALLS"') -ge 2 ] || { echo "no contact" >&2; exit 1; }' # once more, and no more than that
-    asks $'scancel --quiet --signal=USR2 7.0\nscancel --quiet --signal=USR2 7.0' 1kJ,signal=USR2 \
+    asks $'scancel --quiet --signal=12 7.0\nscancel --quiet --signal=12 7.0' 1kJ,signal=USR2 \
         'total n1 1 1 1000; while [[ $(wc -l <'"$CALLS"') -lt 2 ]]; do sleep 0.05; done
         while total n1 1 2 2000 | grep -q "not answered yet$"; do sleep 0.05; done'
     command_is scancel '[ $(wc -l <'"$CALLS"') -ge 25 ] || { echo "Job step not running"; exit 1; }' # as long as the job is suspended
     command_is sleep ''
-    asks "$(yes 'scancel --quiet --signal=USR2 7.0'$'\n''sleep 2' | head -n 25)" 1kJ,signal=USR2 'total n1 1 1 1000; while [[ $(wc -l <'"$CALLS"') -lt 25 ]]; do sleep 0.05; done'
+    asks "$(yes 'scancel --quiet --signal=12 7.0'$'\n''sleep 2' | head -n 25)" 1kJ,signal=USR2 'total n1 1 1 1000; while [[ $(wc -l <'"$CALLS"') -lt 25 ]]; do sleep 0.05; done'
     command_is scancel 'exit 0'
     command_is squeue 'printf "8 7_4\\n7 7_3\\n9 7_[5-6]\\n"' # the number of one task is the array's
-    asks 'scancel --quiet --signal=USR1 7_3.0' 1kJ,signal=USR1 'total n1 1 1 1000; eventually called scancel'
+    asks 'scancel --quiet --signal=10 7_3.0' 1kJ,signal=USR1 'total n1 1 1 1000; eventually called scancel'
     asks 'scancel --quiet 7_3' 1kJ,scope=job 'total n1 1 1 1000; eventually called scancel'
     rm "$SLURM_BIN"/* # without effect, and the step goes on
     asks '' 1kJ 'total n1 1 1 1000; total n1 1 1 1000' 'energy budget of 1kJ reached'
@@ -107,7 +107,7 @@ asks() { # CALLS BUDGET SCRIPT TEXT...
     printf '[budget]\nmax_budget = 50kJ,debug:1kJ\nbudget_action = term,debug:signal=USR1\n' >"$BATS_TEST_TMPDIR/apapi.conf"
     export BUDGET_CONFIG=$BATS_TEST_TMPDIR/apapi.conf
     collect 2kJ 'until total n1 1 1 900 | grep -q "budget of 1kJ"; do sleep 0.02; done; total n1 1 2 1000; eventually called scancel'
-    [[ $(<"$CALLS") == $'squeue --noheader --format=%A %P %q --job 7\nscancel --quiet --signal=USR1 7.0' ]]
+    [[ $(<"$CALLS") == $'squeue --noheader --format=%A %P %q --job 7\nscancel --quiet --signal=10 7.0' ]]
     [[ $stderr == *'80 % of the energy budget of 1kJ used'*'energy budget of 1kJ reached'* ]]
 }
 
@@ -135,7 +135,7 @@ step total every 400J : exec=echo \"\$APAPI_OVERFLOW_THRESHOLD \$APAPI_OVERFLOW_
 total >= 1J : term"
     collect 2kJ,log 'total n1 1 1 500; total n2 1 1 400; eventually test -s '"$BATS_TEST_TMPDIR/ran"'; total n1 1 2 800
         eventually called scancel; total n2 1 3 1300 >'"$BATS_TEST_TMPDIR/told"'; total n2 1 4 1300 >'"$BATS_TEST_TMPDIR/told"
-    [[ $(<"$CALLS") == 'scancel --quiet --signal=USR1 7.0' ]]
+    [[ $(<"$CALLS") == 'scancel --quiet --signal=10 7.0' ]]
     [[ $stderr == *'apapi: step 7.0: step total >= 1kJ crossed with 1.200 kJ, SIGUSR1 to the step'*'energy budget of 2kJ reached: 2.100 kJ'* ]]
     head -n 1 "$BATS_TEST_TMPDIR/ran" | grep -qx 'step total every 400J [12]'
     [[ $(head -n 1 "$BATS_TEST_TMPDIR/told") == 'budget 1000 2100' ]]
