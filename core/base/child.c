@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,13 +23,22 @@
 
 /* --- signals -------------------------------------------------------------------------------- */
 
-/* The first SIGNALS_ENDING also end a series of runs; the others are for the program alone. */
-static const int caught[SIGNALS_CAUGHT] = {SIGINT,  SIGQUIT, SIGTERM, SIGHUP,
-                                           SIGUSR1, SIGUSR2, SIGALRM};
-#define SIGNALS_ENDING 4
-
 static volatile sig_atomic_t receiver;
 static volatile sig_atomic_t last;
+
+/* @return whether the default action of a signal, which can be caught, ends a process. */
+static bool is_ending(int number)
+{
+    return number != SIGTSTP && number != SIGTTIN && number != SIGTTOU && number != SIGCONT &&
+           number != SIGCHLD && number != SIGURG && number != SIGWINCH;
+}
+
+/* @return whether the kernel sends a signal for what the running instruction does. */
+static bool is_fault(int number)
+{
+    return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL ||
+           number == SIGTRAP || number == SIGSYS;
+}
 
 /*
  * Terminals, kill(-group), timeout(1) and Slurm send a signal to the program, too; only a signal
@@ -139,62 +149,81 @@ static bool witness_has(int number)
     return news > 0;
 }
 
-/* Handle a signal. Runs only while child_run() waits for a program's end, or in signals_last(). */
-static void handle(int signal_number, siginfo_t *info, void *context)
+/*
+ * Handle a signal. Runs only while child_run() waits for a program's end, or in signals_last(). A
+ * signal of the kernel is the terminal's, and the program has it too; or it is about this process.
+ * A hangup is different: only the leader of the session gets it. Without this process, the program
+ * would be the leader.
+ */
+static void handle(int number, siginfo_t *info, void *context)
 {
     int saved = errno;
-    bool to_all = witness_has(signal_number) || info->si_code > 0;
+    bool own = info->si_code > 0 ? number != SIGHUP : info->si_pid == getpid();
+    bool to_all = witness_has(number) || own;
 
     (void)context;
-    for (size_t i = 0; i < SIGNALS_ENDING; i++) {
-        last = signal_number == caught[i] ? signal_number : last;
+    if (info->si_code > 0 && is_fault(number)) {
+        signal(number, SIG_DFL); /* the instruction is repeated, and ends this process */
     }
-    if (receiver > 0 && !to_all) {
-        kill((pid_t)receiver, signal_number);
+    if (number == SIGINT || number == SIGQUIT || number == SIGTERM || number == SIGHUP) {
+        last = number;
+    }
+    if (receiver > 0 && !to_all && info->si_code == SI_QUEUE) {
+        sigqueue((pid_t)receiver, number, info->si_value);
+    } else if (receiver > 0 && !to_all) {
+        kill((pid_t)receiver, number);
     }
     errno = saved;
 }
 
-static void signals_block(sigset_t *before)
-{
-    sigset_t set;
-
-    sigemptyset(&set);
-    for (size_t i = 0; i < SIGNALS_CAUGHT; i++) {
-        sigaddset(&set, caught[i]);
-    }
-    sigprocmask(SIG_BLOCK, &set, before);
-}
-
+/* A signal that a library handles, such as a sanitizer, is left to it. */
 void signals_catch(struct signals *signals)
 {
-    struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_RESTART};
+    const struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_RESTART};
+    struct sigaction before;
 
-    signals_block(&signals->mask);
-    witness_begin();
-    for (size_t i = 0; i < SIGNALS_CAUGHT; i++) {
-        sigaction(caught[i], NULL, &signals->before[i]);
-        if (signals->before[i].sa_handler != SIG_IGN) {
-            sigaction(caught[i], &action, NULL);
+    sigemptyset(&signals->caught);
+    sigprocmask(SIG_BLOCK, &signals->caught, &signals->mask);
+    for (int number = 1; number < _NSIG; number++) { /* glibc refuses its own two signals */
+        if (is_ending(number) && sigaction(number, NULL, &before) == 0 &&
+            before.sa_handler == SIG_DFL) {
+            sigaddset(&signals->caught, number);
+            sigprocmask(SIG_BLOCK, &signals->caught, NULL);
+            sigaction(number, &action, NULL);
         }
     }
+    for (int i = 0; i < TIMERS; i++) {
+        setitimer(i, &(struct itimerval){0}, &signals->timers[i]);
+    }
     sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &signals->before_child);
+    witness_begin();
 }
 
-void signals_restore(const struct signals *signals)
+/* Restore the previous state, in this process or in one that becomes the program. */
+static void restore(const struct signals *signals)
 {
-    witness_end();
-    for (size_t i = 0; i < SIGNALS_CAUGHT; i++) {
-        sigaction(caught[i], &signals->before[i], NULL);
+    for (int number = 1; number < _NSIG; number++) {
+        if (sigismember(&signals->caught, number) == 1) {
+            signal(number, SIG_DFL);
+        }
+    }
+    for (int i = 0; i < TIMERS; i++) {
+        setitimer(i, &signals->timers[i], NULL);
     }
     sigaction(SIGCHLD, &signals->before_child, NULL);
     sigprocmask(SIG_SETMASK, &signals->mask, NULL);
 }
 
+void signals_restore(const struct signals *signals)
+{
+    witness_end();
+    restore(signals);
+}
+
 int signals_last(const struct signals *signals)
 {
     sigprocmask(SIG_SETMASK, &signals->mask, NULL);
-    signals_block(NULL);
+    sigprocmask(SIG_BLOCK, &signals->caught, NULL);
     return last;
 }
 
@@ -233,8 +262,7 @@ static _Noreturn void become(char *const argv[], const struct signals *signals, 
     if (given[0]) {
         folder_each(AT_FDCWD, "/proc/self/fd", look_at_descriptor, NULL);
     }
-    sigaction(SIGCHLD, &signals->before_child, NULL);
-    sigprocmask(SIG_SETMASK, &signals->mask, NULL);
+    restore(signals);
     execvp(argv[0], argv);
     error = errno;
     if (write(error_pipe, &error, sizeof error) != (ssize_t)sizeof error) {
@@ -287,7 +315,7 @@ static int wait_for_end(pid_t pid, const struct signals *signals, struct child_e
         result = waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT);
     } while (result < 0 && errno == EINTR);
     end->elapsed_ns = clock_monotonic_ns();
-    signals_block(NULL);
+    sigprocmask(SIG_BLOCK, &signals->caught, NULL);
     receiver = 0;
     if (wait4(pid, &end->status, 0, &usage) < 0) {
         return errno;
@@ -305,7 +333,7 @@ int child_run(char *const argv[], const struct signals *signals,
     pid_t pid = -1;
     int error;
 
-    signals_block(NULL);
+    sigprocmask(SIG_BLOCK, &signals->caught, NULL);
     error = spawn(argv, signals, &pid);
     if (error == 0 && started) {
         started->call(pid, started->context);

@@ -3,21 +3,24 @@
 #define APAPI_BASE_CHILD_H
 #include <signal.h>
 #include <stdint.h>
+#include <sys/time.h>
 #include <sys/types.h>
 
 #include "apapi/error.h"
 
-#define SIGNALS_CAUGHT 7 /* SIGINT, SIGQUIT, SIGTERM, SIGHUP; SIGUSR1, SIGUSR2, SIGALRM */
+#define TIMERS 3 /* of setitimer(2), by number */
 
-/** The previous dispositions of these signals and of SIGCHLD, and the previous signal mask. */
+/** The caught signals, and what was before: the disposition of SIGCHLD, timers and signal mask. */
 struct signals {
-    struct sigaction before[SIGNALS_CAUGHT], before_child;
-    sigset_t mask;
+    sigset_t caught, mask;
+    struct sigaction before_child;
+    struct itimerval timers[TIMERS];
 };
 
 /**
- * Catch the SIGNALS_CAUGHT signals that are not ignored. They stay blocked until signals_last() or
- * child_run(). SIGCHLD gets its default: if it were ignored, no program could be waited for.
+ * Catch the signals that would end this process. They stay blocked until signals_last() or
+ * child_run(). Timers stop: each program gets them as they are now. SIGCHLD gets its default: if
+ * it were ignored, no program could be waited for.
  */
 void signals_catch(struct signals *signals);
 
@@ -53,8 +56,9 @@ struct child_started {
 
 /**
  * Run a program and wait for its end. It has this process' descriptors and environment, and the
- * signal mask and dispositions that were set before signals_catch(). A caught signal that is sent
- * to this process alone is passed on to the program; before and after the run, it stays blocked.
+ * signal mask, dispositions and timers that were set before signals_catch(). A caught signal that
+ * is sent to this process alone is passed on to the program; before and after the run, it stays
+ * blocked.
  * @param argv     as for execvp(), NULL-terminated, argv[0] is searched in PATH
  * @param started  called when the program runs; NULL: not needed
  * @return 0; -1 with errno, for child_start_failure().

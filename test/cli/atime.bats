@@ -61,9 +61,9 @@ row_fits() { # DOMAIN WATTS
 
 @test "signals sent to atime go to the program, and there is a report" {
     # a background job of this shell would ignore SIGINT
-    for signal in INT TERM HUP USR1 USR2; do
+    for signal in INT TERM HUP USR1 USR2 ALRM XCPU ABRT SEGV RTMIN+3; do
         rm -f "$BATS_TEST_TMPDIR/out" # what the one before said is not "ready"
-        env --default-signal "$atime" sh -c "trap 'echo got $signal; exit 5' $signal; echo ready; for i in \$(seq 2000); do sleep 0.05; done" \
+        env --default-signal "$atime" bash -c "trap 'echo got $signal; exit 5' $signal; echo ready; for i in \$(seq 2000); do sleep 0.05; done" \
             >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
         pid=$!
         eventually grep -q ready "$BATS_TEST_TMPDIR/out"
@@ -72,18 +72,18 @@ row_fits() { # DOMAIN WATTS
         wait $pid || status=$?
         echo "$signal: $status $(cat "$BATS_TEST_TMPDIR/out" "$BATS_TEST_TMPDIR/err")"
         [[ $status -eq 5 && $(cat "$BATS_TEST_TMPDIR/out") == $'ready\ngot '"$signal" ]]
-        grep -q '^apapi: "sh"' "$BATS_TEST_TMPDIR/err"
+        grep -q '^apapi: "bash"' "$BATS_TEST_TMPDIR/err"
     done
 }
 
 @test "a signal to the whole group reaches the program once" {
-    local count="trap 'n=\$((n + 1))' TERM; touch ready; for i in 1 2 3; do sleep 0.1; done; echo \"signals \$n\" >out" i
+    local count="trap 'n=\$((n + 1))' \$0; touch ready; for i in 1 2 3; do sleep 0.1; done; echo \"signals \$n\" >out" signal
     cd "$BATS_TEST_TMPDIR"
-    for i in 1 2 3 4 5 6; do
+    for signal in TERM TERM TERM USR1 ALRM XCPU VTALRM PROF IO SYS ABRT SEGV RTMIN RTMAX; do
         rm -f ready
-        setsid env --default-signal "$atime" -c estimate bash -c "$count" >/dev/null 2>err 3>&- &
+        setsid env --default-signal "$atime" -c estimate bash -c "$count" "$signal" >/dev/null 2>err 3>&- &
         eventually test -e ready
-        kill -TERM -- -$!
+        kill "-$signal" -- -$!
         wait $!
         [[ $(<out) == 'signals 1' && $(<err) == *'apapi: "bash"'* ]]
     done
@@ -108,6 +108,32 @@ row_fits() { # DOMAIN WATTS
     touch over
     wait $!
     [[ $(<out) == $'1\n2' ]]
+}
+
+@test "a hangup, which the kernel sends to the leader of a session alone, reaches the program" {
+    local program="trap 'exit 5' HUP; touch '$BATS_TEST_TMPDIR/ready'; for i in {1..2000}; do sleep 0.05; done"
+    run -0 env --default-signal timeout 100 python3 -c '
+import os, pty, sys, time
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[2], sys.argv[2:])
+while not os.path.exists(sys.argv[1]):
+    time.sleep(0.05)
+os.close(terminal)
+print(os.WEXITSTATUS(os.waitpid(pid, 0)[1]))' "$BATS_TEST_TMPDIR/ready" "$atime" -c estimate bash -c "$program"
+    [[ $output == 5 ]]
+}
+
+@test "each run has the timers of atime's caller" {
+    # shellcheck disable=SC2016 # for Python
+    run -0 --separate-stderr python3 -c '
+import os, signal, sys
+for timer in range(3):
+    signal.setitimer(timer, 1000)
+os.execv(sys.argv[1], sys.argv[1:])' "$atime" -c estimate -r 2 python3 -c '
+import signal
+print(all(signal.getitimer(timer)[0] > 100 for timer in range(3)))'
+    [[ $output == $'True\nTrue' ]]
 }
 
 @test "the program has atime's signal mask, dispositions and descriptors" {
