@@ -421,6 +421,25 @@ void incidents_add(struct apapi_incidents *sum, const struct apapi_incidents *on
     sum->rough += one->rough;
 }
 
+static uint64_t greater_count(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* @return the greater one of each count. */
+static struct apapi_incidents incidents_greater(const struct apapi_incidents *a,
+                                                const struct apapi_incidents *b)
+{
+    return (struct apapi_incidents){.samples = greater_count(a->samples, b->samples),
+                                    .failed = greater_count(a->failed, b->failed),
+                                    .wraps = greater_count(a->wraps, b->wraps),
+                                    .resets = greater_count(a->resets, b->resets),
+                                    .refused = greater_count(a->refused, b->refused),
+                                    .gaps = greater_count(a->gaps, b->gaps),
+                                    .stalls = greater_count(a->stalls, b->stalls),
+                                    .rough = greater_count(a->rough, b->rough)};
+}
+
 struct apapi_incidents apapi_measurement_incidents(const struct apapi_measurement *m)
 {
     struct apapi_incidents sum = {0};
@@ -430,5 +449,5 @@ struct apapi_incidents apapi_measurement_incidents(const struct apapi_measuremen
             incidents_add(&sum, &m->components[i].events[k].incidents);
         }
     }
-    return sum;
+    return incidents_greater(&sum, &m->incidents);
 }

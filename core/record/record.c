@@ -183,12 +183,21 @@ static int read_component(const struct tree_node *object, void *structure,
     return fields_decode(object, fields_of_events, component, path);
 }
 
+#define INCIDENTS_OF(count) FIELD_OF(apapi_incidents, #count, COUNT, false, count)
+
+static const struct field fields_of_incidents[] = {
+    INCIDENTS_OF(samples), INCIDENTS_OF(failed),  INCIDENTS_OF(wraps),
+    INCIDENTS_OF(resets),  INCIDENTS_OF(refused), INCIDENTS_OF(gaps),
+    INCIDENTS_OF(stalls),  INCIDENTS_OF(rough),   FIELD_END};
+
 static int read_trust(const struct tree_node *object, void *structure,
                       const struct field_path *path)
 {
     struct apapi_measurement *m = structure;
 
-    (void)object;
+    if (fields_decode(object, fields_of_incidents, &m->incidents, path) < 0) {
+        return -1;
+    }
     if (m->covered > 1 + COVERED_TOLERANCE) {
         return field_fail(path, "covered", "above 1");
     }

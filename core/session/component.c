@@ -820,6 +820,41 @@ static void component_describe_end(const struct component *component,
     }
 }
 
+/*
+ * A shown event with a definition that differs from the source's has a twin among the hidden ones:
+ * both are made of the same readings. @return whether the event has one on the other side.
+ */
+static bool has_twin(const struct component *component, size_t index)
+{
+    bool shown = index < component->event_count;
+    size_t end = shown ? component->meter_count : component->event_count;
+
+    for (size_t i = shown ? component->event_count : 0; i < end; i++) {
+        if (strcmp(component->events[i].name, component->events[index].name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Add up the faults of all meters. A hidden meter that did not move is shown: it says why. */
+static void component_judge(const struct component *component, const struct apapi_span *span,
+                            struct apapi_component_result *result, struct domain_results *domains)
+{
+    for (size_t i = 0; i < component->meter_count; i++) {
+        const struct apapi_event_result *event = &result->events[i];
+        bool shown = i < component->event_count, twin = has_twin(component, i);
+
+        domains->covered = fmin(domains->covered, coverage(event, span));
+        if (!shown || !twin) {
+            incidents_add(&domains->incidents, &event->incidents);
+        }
+        if (!shown && !twin && (event->stuck || event->still)) {
+            result->events[result->event_count++] = *event;
+        }
+    }
+}
+
 int component_finish(const struct component *component, size_t index, const struct apapi_span *span,
                      struct apapi_component_result *result, struct domain_results *domains)
 {
@@ -845,9 +880,7 @@ int component_finish(const struct component *component, size_t index, const stru
     }
     finish_domains(component, index, span, result, domains);
     if (result->measured) {
-        for (size_t i = 0; i < component->meter_count; i++) {
-            domains->covered = fmin(domains->covered, coverage(&result->events[i], span));
-        }
+        component_judge(component, span, result, domains);
         result->outages = component->retry.outages;
         result->outage_ns = retry_outage_ns(&component->retry);
     }

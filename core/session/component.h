@@ -81,9 +81,10 @@ struct feed {
 struct domain_results {
     struct apapi_domain_result *results; /* APAPI_DOMAINS; borrowed */
     struct feed feeds[APAPI_DOMAINS];
-    double covered;   /* the least share of the time that a meter covers, 0..1; NaN: no meter */
-    uint32_t unknown; /* bits of domains that have meters, but no known energy */
-    bool fill;        /* estimate the energy of the time that is not covered */
+    double covered; /* the least share of the time that a meter covers, 0..1; NaN: no meter */
+    struct apapi_incidents incidents; /* of all meters of the measured components */
+    uint32_t unknown;                 /* bits of domains that have meters, but no known energy */
+    bool fill;                        /* estimate the energy of the time that is not covered */
 };
 
 /** No component feeds any domain. */

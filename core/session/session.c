@@ -318,6 +318,7 @@ static int session_collect(const struct apapi_session *session, struct apapi_mea
         }
     }
     m->covered = domains.covered;
+    m->incidents = domains.incidents;
     m->unknown_domains = domains.unknown;
     for (int d = 0; d < APAPI_DOMAINS; d++) { /* another component may have the domain */
         m->unknown_domains &= ~((uint32_t)m->domains[d].measured << d);

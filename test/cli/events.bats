@@ -50,6 +50,27 @@ refused() { # VARIABLE FILE SAYS
     jq -e '.components[0].user_rules' <<<"$stderr"
 }
 
+@test "faults of a meter that a list hides are told as without the list" {
+    paths
+    needs_sim
+    local fault says spec=$BATS_TEST_TMPDIR/spec
+    printf 'rapl:::DRAM_ENERGY:*\n' >"$list"
+    for fault in 'fail' 'freeze'; do
+        echo "powercap/intel-rapl:1/energy_uj $fault 0 inf" >"$spec"
+        APAPI_EVENTLIST=$list run -0 --separate-stderr sim --spec "$spec" -- "$atime" -c rapl -f json sleep 1.2
+        jq -e '.trust.unknown_domains == ["package"]' <<<"$stderr"
+        if [[ $fault = fail ]]; then
+            jq -e '.trust.failed > 0 and ([.components[0].events[] | .failed // 0] | add) == 0' <<<"$stderr"
+            says='readings failed'
+        else
+            jq -e '.components[0].events | length == 3 and (.[2] | .stuck and .name == "rapl:::PACKAGE_ENERGY:PACKAGE1")' <<<"$stderr"
+            says='rapl:::PACKAGE_ENERGY:PACKAGE1: counter never moved, not counted'
+        fi
+        APAPI_EVENTLIST=$list run -0 --separate-stderr sim --spec "$spec" -- "$atime" -c rapl sleep 1.2
+        [[ $stderr == *"$says"* ]]
+    done
+}
+
 @test "a list with a component that nobody knows is refused; with APAPI_SOFTFAIL it is not" {
     paths
     needs_sim

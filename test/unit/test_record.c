@@ -123,6 +123,22 @@ TEST(a_total_names_the_domains_it_lacks)
     apapi_record_clear(&record);
 }
 
+TEST(faults_of_meters_that_no_event_shows_are_kept)
+{
+    CLEARED struct apapi_record record = usual_record(), back;
+    FREED char *line = NULL;
+
+    record.measurement.incidents = (struct apapi_incidents){.resets = 100, .rough = 2};
+    line = encode(&record);
+    assert_contains(line, "\"wraps\":8,\"resets\":100,");
+    back = decode(line);
+    assert_int_equal(apapi_measurement_incidents(&back.measurement).resets, 100);
+    assert_int_equal(apapi_measurement_incidents(&back.measurement).rough, 2);
+    assert_int_equal(apapi_measurement_incidents(&back.measurement).wraps, 8);
+    assert_round_trip(&record);
+    apapi_record_clear(&back);
+}
+
 /* --- decoding --------------------------------------------------------------------------------- */
 
 /* A short valid record with one place to break. */
@@ -227,7 +243,7 @@ TEST(newer_keys_are_ignored)
         {"{\"energy_j\":5}", "{\"energy_j\":5,\"energy_cal\":null}"},
         {"\"kind\":", "\"new\":[],\"domain\":\"bathtub\",\"kind\":"},
         {"{\"cpu_s\"", "{\"unknown_domains\":[\"bathtub\"],\"cpu_s\""},
-        {"{\"cpu_s\"", "{\"new\":\"x\",\"samples\":\"not read\",\"cpu_s\""},
+        {"{\"cpu_s\"", "{\"new\":\"x\",\"cpu_s\""},
         {"\"trust\":{", " \n\"trust\"\t: {"},
     };
 
@@ -281,6 +297,7 @@ TEST(what_is_wrong_is_named)
         {"\"samples\":2}", "\"samples\":2},{\"name\":\"f\"}", "events[1].unit: is missing"},
         {"\"trust\":{\"cpu_s\":0.1}", "\"x\":1", "trust: is missing"},
         {"{\"cpu_s\":0.1}", "{}", "trust.cpu_s: is missing"},
+        {"\"cpu_s\":0.1", "\"cpu_s\":0.1,\"resets\":-1", "trust.resets: below 0"},
         {"\"cpu_s\":0.1", "\"cpu_s\":0.1,\"covered\":1.1", "trust.covered: above 1"},
         {"\"node\":\"n1\"", "\"node\":\"\xFF\"", "line 1, column"},
         {WITH_SHARE("3"), "record: share: not an object"},

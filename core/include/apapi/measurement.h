@@ -129,6 +129,8 @@ struct apapi_measurement {
     uint32_t unknown_domains; /* bit 1 << enum apapi_domain: the domain has meters, and its energy
                                  is not known */
     uint64_t cpu_ns;          /* CPU time of the sampling threads [ns] */
+    struct apapi_incidents incidents; /* of all meters of the measured components, also of those
+                                         that an event list hides */
     size_t component_count;
     struct apapi_component_result *components;         /* owned by the measurement */
     struct apapi_domain_result domains[APAPI_DOMAINS]; /* by enum apapi_domain */
@@ -141,7 +143,10 @@ APAPI_API double apapi_measurement_total_j(const struct apapi_measurement *m);
  */
 APAPI_API double apapi_measurement_total_w(const struct apapi_measurement *m);
 
-/** @return the incidents of all events added up; `samples` is the most of any event. */
+/**
+ * @return the incidents of all meters added up, also of those that an event list hides; `samples`
+ * is the most of any meter
+ */
 APAPI_API struct apapi_incidents apapi_measurement_incidents(const struct apapi_measurement *m);
 
 /** Free what `m` owns, and set it to zeros. NULL is allowed. errno is preserved. */
