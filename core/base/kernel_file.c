@@ -147,3 +147,13 @@ uint32_t kernel_cores(void)
     }
     return count;
 }
+
+/* The kernel's numbers of makers of x86 processors: X86_VENDOR_AMD, X86_VENDOR_HYGON. */
+bool kernel_cpu_is_amd(void)
+{
+    char path[PATH_MAX], type[64];
+
+    kernel_file_path(path, sizeof path, "/sys/devices/system/cpu/modalias");
+    return kernel_file_read_word_at(AT_FDCWD, path, type, sizeof type) == 0 &&
+           (strstr(type, ",ven0002") || strstr(type, ",ven0009"));
+}

@@ -38,4 +38,7 @@ int kernel_file_read_word_at(int dir, const char *name, char *word, size_t size)
 /** @return how many cores of this machine are online, each with all its threads; 0: not known. */
 uint32_t kernel_cores(void);
 
+/** @return whether the processors are AMD's, or Hygon's with AMD's registers. */
+bool kernel_cpu_is_amd(void);
+
 #endif

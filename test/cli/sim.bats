@@ -44,6 +44,12 @@ teardown() { leave_public; }
     [[ $(xargs <<<"$output") == 'psys package-0 core dram' ]]
     run -0 "$sim" --packages 1 --amd -- bash -c 'cd /sys/class/powercap; cat *:*/{name,max_energy_range_uj}'
     [[ $(xargs <<<"$output") == 'package-0 core 65532610987 65532610987' ]]
+    if [[ -e /sys/devices/system/cpu/modalias ]]; then # a processor of type x86
+        run -0 "$sim" --amd -- "$sim" -- cat /sys/devices/system/cpu/modalias
+        [[ $output == *,ven0000* ]]
+        run -0 "$sim" --amd -- cat /sys/devices/system/cpu/modalias
+        [[ $output == *,ven0002* ]]
+    fi
     run -0 "$sim" --packages 1 --amd --range-uj 77 --core-w none --mode 0444 -- bash -c \
         'cd /sys/class/powercap; cat *:*/{name,max_energy_range_uj}; stat -Lc %a *:*/energy_uj'
     [[ $(xargs <<<"$output") == 'package-0 77 444' ]]

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#include "fake/powercap_tree.h"
 #include "sources/papi/papi_faults.h"
 #include "sources/papi/papi_library.h"
 #include "sources/sources.h"
@@ -363,6 +364,21 @@ TEST(known_events)
                  event.scale);
         assert_string_equal(meaning, known_events[i].meaning);
     }
+}
+
+/* PAPI reads one core of each package. */
+TEST(amds_cores_are_no_domain)
+{
+    struct powercap_tree tree;
+    struct apapi_event event;
+
+    powercap_tree_create(&tree);
+    assert_true(describe("rapl:::PP0_ENERGY:PACKAGE0", "nJ", &event));
+    assert_int_equal(event.domain, APAPI_DOMAIN_CORE);
+    powercap_tree_put(&tree, "sys/devices/system/cpu/modalias", "cpu:type:x86,ven0002fam0019\n");
+    assert_true(describe("rapl:::PP0_ENERGY:PACKAGE0", "nJ", &event));
+    assert_int_equal(event.domain, APAPI_DOMAIN_NONE);
+    powercap_tree_destroy(&tree);
 }
 
 /* A counter whose range is not reported must at least be read often enough. */

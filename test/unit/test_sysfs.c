@@ -97,13 +97,14 @@ static void put_zones(const char *zones, uint64_t range_uj)
 static const struct {
     const char *what, *component, *zones, *listed;
     uint64_t range_max;
+    const char *modalias; /* of the processors; NULL: there is no such file */
 } machines[] = {
     {"package numbers come from the names, not from the zones' numbers", "rapl",
      "intel-rapl:0=psys;intel-rapl:1=package-0;intel-rapl:1:0=uncore",
      "rapl:::PSYS_ENERGY:PACKAGE0 psys energy 0: energy of the platform (psys)\n"
      "rapl:::PACKAGE_ENERGY:PACKAGE0 package energy 0: energy of CPU package 0\n"
      "rapl:::PP1_ENERGY:PACKAGE0 uncore energy 0: energy of the uncore part of CPU package 0\n",
-     RANGE},
+     RANGE, NULL},
     {"dies and many packages", "rapl",
      "intel-rapl:10:0=dram;intel-rapl:2=package-1-die-0;intel-rapl:10=package-10;"
      "intel-rapl:2:0=core",
@@ -112,22 +113,30 @@ static const struct {
      "package 1\n"
      "rapl:::PACKAGE_ENERGY:PACKAGE10 package energy 0: energy of CPU package 10\n"
      "rapl:::DRAM_ENERGY:PACKAGE10 dram energy 0: energy of the memory of CPU package 10\n",
-     RANGE},
-    {"AMD has package and core", "rapl",
+     RANGE, NULL},
+    {"the cores of Intel's processors", "rapl", "intel-rapl:0=package-0;intel-rapl:0:0=core",
+     "rapl:::PACKAGE_ENERGY:PACKAGE0 package energy 0: energy of CPU package 0\n"
+     "rapl:::PP0_ENERGY:PACKAGE0 core energy 0: energy of the cores of CPU package 0\n",
+     RANGE, "cpu:type:x86,ven0000fam0006mod0055:feature:,0002\n"},
+    {"AMD's zone `core` is one core of the package", "rapl",
      "intel-rapl:1=package-1;intel-rapl:1:0=core;intel-rapl:0=package-0;intel-rapl:0:0=core",
      "rapl:::PACKAGE_ENERGY:PACKAGE0 package energy 0: energy of CPU package 0\n"
-     "rapl:::PP0_ENERGY:PACKAGE0 core energy 0: energy of the cores of CPU package 0\n"
+     "rapl:::PP0_ENERGY:PACKAGE0 - energy 0: energy of one core of CPU package 0\n"
      "rapl:::PACKAGE_ENERGY:PACKAGE1 package energy 0: energy of CPU package 1\n"
-     "rapl:::PP0_ENERGY:PACKAGE1 core energy 0: energy of the cores of CPU package 1\n",
-     65532610987},
+     "rapl:::PP0_ENERGY:PACKAGE1 - energy 0: energy of one core of CPU package 1\n",
+     65532610987, "cpu:type:x86,ven0002fam0019mod0011:feature:,0002\n"},
+    {"Hygon's are AMD's", "powercap", "intel-rapl:0=package-0;intel-rapl:0:0=core",
+     "powercap:::ENERGY_UJ:ZONE0 package energy 0: energy of CPU package 0\n"
+     "powercap:::ENERGY_UJ:ZONE0_SUBZONE0 - energy 0: energy of one core of CPU package 0\n",
+     65532610987, "cpu:type:x86,ven0009fam0018mod0001:feature:,0002\n"},
     {"intel-rapl-mmio shows package 0 a second time; dtpm is no meter", "rapl",
      "intel-rapl:0=package-0;intel-rapl-mmio:0=package-0;intel-rapl:1=something-new;"
      "dtpm:0=package-7",
-     "rapl:::PACKAGE_ENERGY:PACKAGE0 package energy 0: energy of CPU package 0\n", RANGE},
+     "rapl:::PACKAGE_ENERGY:PACKAGE0 package energy 0: energy of CPU package 0\n", RANGE, NULL},
     {"powercap's names are PAPI's", "powercap", "intel-rapl:0=package-0;intel-rapl:0:1=dram",
      "powercap:::ENERGY_UJ:ZONE0 package energy 0: energy of CPU package 0\n"
      "powercap:::ENERGY_UJ:ZONE0_SUBZONE1 dram energy 0: energy of the memory of CPU package 0\n",
-     RANGE},
+     RANGE, NULL},
 };
 
 WITH_TREE(machines)
@@ -135,11 +144,17 @@ WITH_TREE(machines)
     for (size_t i = 0; i < COUNT_OF(machines); i++) {
         print_message("# %s\n", machines[i].what);
         put_zones(machines[i].zones, machines[i].range_max);
+        if (machines[i].modalias) {
+            powercap_tree_put(&tree, "sys/devices/system/cpu/modalias", machines[i].modalias);
+        }
         open_sysfs(machines[i].component);
         assert_listed(machines[i].listed);
         for (size_t e = 0; e < reader->count; e++) {
             assert_int_equal(reader->events[e].range_max, machines[i].range_max);
-            assert_true(fabs(reader->events[e].guard_j * 1e6 - (double)machines[i].range_max) < 1);
+            if (reader->events[e].domain) { /* others have no maximum power */
+                assert_true(fabs(reader->events[e].guard_j * 1e6 - (double)machines[i].range_max) <
+                            1);
+            }
         }
         renew_tree();
     }
@@ -211,6 +226,53 @@ WITH_TREE(one_unreadable_file_of_several)
     read_sysfs();
     assert_int_equal(readings[0].error, 0);
     assert_int_equal(readings[1].error, EACCES);
+}
+
+/* Zone 1 is shown, and cannot be read, with each of the reasons. */
+WITH_TREE(zones_that_cannot_be_told_are_not_left_out)
+{
+    static const struct {
+        const char *second, *range; /* name and range of zone 1; NULL: nobody may read it */
+        const char *name, *says;
+        int error;
+    } cases[] = {
+        {"package-0", "5\n", "rapl:::PACKAGE_ENERGY:ZONE1",
+         "energy of zone intel-rapl:1: /sys/class/powercap/intel-rapl:1/name: File exists", EEXIST},
+        {NULL, "5\n", "rapl:::PACKAGE_ENERGY:ZONE1",
+         "energy of zone intel-rapl:1: no permission to read "
+         "/sys/class/powercap/intel-rapl:1/name",
+         EACCES},
+        {"package-1", NULL, "rapl:::PACKAGE_ENERGY:PACKAGE1",
+         "energy of CPU package 1: no permission to read "
+         "/sys/class/powercap/intel-rapl:1/max_energy_range_uj",
+         EACCES},
+        {"package-1", "none\n", "rapl:::PACKAGE_ENERGY:PACKAGE1",
+         "energy of CPU package 1: /sys/class/powercap/intel-rapl:1/max_energy_range_uj: "
+         "Bad message",
+         EBADMSG},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        static const char range[] = "sys/class/powercap/intel-rapl:1/max_energy_range_uj";
+        char said[256];
+
+        powercap_tree_zone(&tree, "intel-rapl:0", "package-0", RANGE);
+        powercap_tree_zone(&tree, "intel-rapl:1", cases[i].second ? cases[i].second : "", RANGE);
+        powercap_tree_put(&tree, range, cases[i].range ? cases[i].range : "");
+        powercap_tree_chmod(&tree, range, cases[i].range ? 0444 : 0);
+        powercap_tree_chmod(&tree, "sys/class/powercap/intel-rapl:1/name",
+                            cases[i].second ? 0444 : 0);
+        assert_true(open_as_nobody("rapl", &why));
+        assert_int_equal(reader->count, 2);
+        assert_string_equal(reader->events[1].name, cases[i].name);
+        assert_int_equal(reader->events[1].domain, APAPI_DOMAIN_PACKAGE);
+        apapi_source_sysfs.describe(reader, 1, said, sizeof said);
+        assert_string_equal(said, cases[i].says);
+        read_sysfs();
+        assert_int_equal(readings[0].error, 0);
+        assert_int_equal(readings[1].error, cases[i].error);
+        renew_tree();
+    }
 }
 
 /* @return whether all `count` meters could be opened; that others are missing has been said. */

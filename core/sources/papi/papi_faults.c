@@ -148,8 +148,10 @@ bool papi_event_describe(const PAPI_event_info_t *info, const char *name, struct
                   : info->data_type == PAPI_DATATYPE_BIT64 ? APAPI_TYPE_BIT64
                                                            : APAPI_TYPE_INT64;
     if (rule) {
-        event->domain = rule->domain;
-        event->guard_j = rule->guard_j;
+        bool of_one_core = rule->domain == APAPI_DOMAIN_CORE && kernel_cpu_is_amd();
+
+        event->domain = of_one_core ? APAPI_DOMAIN_NONE : rule->domain;
+        event->guard_j = of_one_core ? 0 : rule->guard_j;
     }
     event->kind = unit ? unit->kind : APAPI_KIND_COUNT;
     event->accumulates = unit ? unit->accumulates : info->timescope != PAPI_TIMESCOPE_POINT;

@@ -49,17 +49,32 @@ static const struct naming {
     {"psys", APAPI_DOMAIN_PSYS, "PSYS", "the platform (psys)"},
 };
 
-static const struct naming *find_naming(const char *zone_name)
+/* AMD has a counter for each core, of which the kernel reads one in each package. */
+static const struct naming one_core = {"core", APAPI_DOMAIN_NONE, "PP0", "one core of "};
+
+/* A zone of unknown name may be one that the total needs. */
+static const struct naming *find_naming(const struct sysfs_item *zone)
 {
+    const char *zone_name = !zone->error || *zone->name ? zone->name
+                            : zone->part < 0            ? "package"
+                                                        : "dram";
+
     for (size_t i = 0; i < COUNT_OF(namings); i++) {
         if (strncmp(zone_name, namings[i].prefix, strlen(namings[i].prefix)) == 0) {
-            return &namings[i];
+            return namings[i].domain == APAPI_DOMAIN_CORE && kernel_cpu_is_amd() ? &one_core
+                                                                                 : &namings[i];
         }
     }
     return NULL;
 }
 
-/* @return whether the entry is a folder intel-rapl:P or intel-rapl:P:C. */
+/* @return whether no file can be opened now, which is not the item's fault. */
+static bool opens_nothing(int error)
+{
+    return error == EMFILE || error == ENFILE || error == ENOMEM;
+}
+
+/* @return whether the entry is a folder intel-rapl:P or intel-rapl:P:C with a name. */
 static bool is_zone(int dir, const char *entry, struct sysfs_item *zone)
 {
     const char *text = entry + strlen(ZONE_PREFIX);
@@ -76,7 +91,11 @@ static bool is_zone(int dir, const char *entry, struct sysfs_item *zone)
         zone->part = strtol(end + 1, &end, 10);
     }
     snprintf(path, sizeof path, "%s/name", entry);
-    return *end == '\0' && kernel_file_read_word_at(dir, path, zone->name, sizeof zone->name) == 0;
+    if (*end) {
+        return false;
+    }
+    zone->error = kernel_file_read_word_at(dir, path, zone->name, sizeof zone->name) ? errno : 0;
+    return zone->error != ENOENT && !opens_nothing(zone->error);
 }
 
 static int compare_zones(const void *left, const void *right)
@@ -89,7 +108,10 @@ static int compare_zones(const void *left, const void *right)
     return (a->part > b->part) - (a->part < b->part);
 }
 
-/* Parts sort after their zone, so they belong to the latest zone before them. */
+/*
+ * Parts sort after their zone, so they belong to the latest zone before them. It is not known
+ * whether two zones of one name are one meter.
+ */
 static void name_packages(struct sysfs_items *zones)
 {
     const struct sysfs_item *whole = NULL;
@@ -102,10 +124,19 @@ static void name_packages(struct sysfs_items *zones)
             whole = zone;
         }
         strcpy(zone->device, whole && whole->number == zone->number ? whole->name : "");
+        for (size_t j = 0; j < i && *zone->device; j++) {
+            if (strcmp(zone->device, zones->list[j].device) == 0 &&
+                strcmp(zone->name, zones->list[j].name) == 0) {
+                zone->error = EEXIST;
+            }
+        }
     }
 }
 
-/* "package-1-die-0" gives PACKAGE1_DIE0, "package-1" PACKAGE1, others the number of the zone. */
+/*
+ * "package-1-die-0" gives PACKAGE1_DIE0, "package-1" PACKAGE1, others the number of the zone, also
+ * those that cannot be told by their names.
+ */
 static void name_and_describe(const struct sysfs_item *zone, const struct naming *naming,
                               struct apapi_event *event, struct sysfs_meter *meter)
 {
@@ -114,7 +145,11 @@ static void name_and_describe(const struct sysfs_item *zone, const struct naming
     int known = sscanf(zone->device, "package-%u-die-%u", &package, &die);
 
     snprintf(name, sizeof name, "rapl:::%s_ENERGY:PACKAGE", naming->papi);
-    if (known == 2) {
+    if (zone->error || !*zone->device) {
+        snprintf(event->name, sizeof event->name, "rapl:::%s_ENERGY:ZONE%s", naming->papi,
+                 zone->folder + strlen(ZONE_PREFIX));
+        snprintf(meter->text, sizeof meter->text, "energy of zone %s", zone->folder);
+    } else if (known == 2) {
         snprintf(event->name, sizeof event->name, "%.40s%u_DIE%u", name, package, die);
         snprintf(meter->text, sizeof meter->text, "energy of %sdie %u of CPU package %u",
                  naming->part, die, package);
@@ -128,19 +163,28 @@ static void name_and_describe(const struct sysfs_item *zone, const struct naming
     }
 }
 
-/* A zone without a range or with an unknown name is skipped. */
+/* A zone with a name that means nothing here is skipped. */
 static int complete_zone(const struct sysfs_match *match, struct apapi_event *event,
                          struct sysfs_meter *meter)
 {
-    const struct naming *naming = find_naming(match->item->name);
-    uint64_t range_uj;
+    const struct naming *naming = find_naming(match->item);
+    uint64_t range_uj = 0;
 
-    if (!naming || kernel_file_read_u64_at(match->dir, "max_energy_range_uj", &range_uj)) {
+    if (!naming) {
         return -1;
+    }
+    meter->error = match->item->error;
+    meter->missing = "name";
+    if (!meter->error && kernel_file_read_u64_at(match->dir, "max_energy_range_uj", &range_uj)) {
+        if (opens_nothing(errno)) {
+            return -1;
+        }
+        meter->error = errno;
+        meter->missing = "max_energy_range_uj";
     }
     event->domain = naming->domain;
     event->range_max = range_uj;
-    event->guard_j = (double)range_uj * event->scale;
+    event->guard_j = naming == &one_core ? 0 : (double)range_uj * event->scale;
     event->update_ns = 1000000;
     name_and_describe(match->item, naming, event, meter);
     return 0;
@@ -207,7 +251,7 @@ static int note_failure(struct search *search, const char *item)
         search->error = EACCES;
         refuse_path(path, EACCES, &search->why);
     }
-    return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -1 : 0;
+    return opens_nothing(errno) ? -1 : 0;
 }
 
 /* Add an event. On success, the reader owns the meter's descriptor. */
@@ -281,18 +325,17 @@ static int open_file(int dir, const char *file)
     return fd;
 }
 
-/* An event whose file cannot be opened is kept, so that users see what is not measured. */
+/* An event that cannot be read, for `file`, is kept, so that users see what is not measured. */
 static void note_unreadable(struct search *search, const struct sysfs_match *match,
-                            struct sysfs_meter *meter)
+                            const char *file, struct sysfs_meter *meter)
 {
     size_t length = strlen(meter->text);
     struct apapi_error why;
     char path[PATH_MAX];
 
-    meter->error = errno;
     snprintf(path, sizeof path, "%s/%s%s%s", search->family->folder,
              search->family->is_item ? match->item->folder : "", search->family->is_item ? "/" : "",
-             match->file);
+             file);
     refuse_path(path, meter->error, &why);
     snprintf(meter->text + length, sizeof meter->text - length, ": %.150s", why.text);
     if (search->unreadable++ == 0) {
@@ -314,9 +357,11 @@ static int add_match(struct search *search, const struct sysfs_match *match)
     if (has_event(search->reader, event.name)) {
         return 0;
     }
-    meter.fd = open_file(match->dir, match->file);
-    if (meter.fd < 0) {
-        note_unreadable(search, match, &meter);
+    if (meter.error) {
+        note_unreadable(search, match, meter.missing, &meter);
+    } else if ((meter.fd = open_file(match->dir, match->file)) < 0) {
+        meter.error = errno;
+        note_unreadable(search, match, match->file, &meter);
     } else if (match->row->zero_is_absent &&
                kernel_file_read_value(meter.fd, meter.suffix, &value) == 0 && value == 0) {
         close(meter.fd);
@@ -367,6 +412,10 @@ static int add_item(struct search *search, const struct sysfs_item *item,
     size_t count = 0;
     int result = 0;
 
+    if (!dir && item->error) { /* its first file stands for all */
+        matches[0] = (struct sysfs_match){search->family, item, search->family->rows, .dir = -1};
+        return add_match(search, &matches[0]);
+    }
     if (!dir) {
         result = note_failure(search, item->folder); /* or the item has just disappeared */
         if (fd >= 0) {

@@ -42,6 +42,7 @@ struct sysfs_item {
     unsigned group;   /* the same number for all items of one device */
     unsigned long number;
     long part; /* within the item `number`; -1: not part of another item */
+    int error; /* errno: its events are shown and cannot be read */
 };
 
 struct sysfs_items {
@@ -61,9 +62,10 @@ struct sysfs_match {
 
 /** The file of one event. */
 struct sysfs_meter {
-    int fd;             /* -1: it could not be opened */
-    int error;          /* errno of opening it */
-    const char *suffix; /* see struct sysfs_quantity */
+    int fd;              /* -1: it is not open */
+    int error;           /* errno: it cannot be read */
+    const char *missing; /* the file beside it that is the reason */
+    const char *suffix;  /* see struct sysfs_quantity */
     unsigned group;
     int rank;
     char text[192]; /* for people */
