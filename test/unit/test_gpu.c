@@ -132,6 +132,29 @@ CLEANED(names_units_and_values_are_papis)
     reader->source->close(reader);
 }
 
+/* As an MI250, whose second die has no meter of its own. */
+CLEANED(a_card_of_two_dies_is_measured_once)
+{
+    for (size_t v = 1; v < VENDORS; v++) {
+        struct apapi_reader *reader;
+
+        write_spec("gpu power_w=500\ngpu power_w=0\ngpu power_w=480\ngpu power_w=0\n");
+        reader = open_vendor(vendors[v]);
+        for (unsigned gpu = 0; gpu < 4; gpu++) {
+            assert_int_equal(find(reader, vendors[v]->energy, gpu) < 0, gpu % 2);
+        }
+        assert_null(strchr(reader->detail, ','));
+        reader->source->close(reader);
+        setenv("APAPI_GPUS", "0", 1);
+        reader = open_vendor(vendors[v]);
+        fail_if(!strstr(reader->detail, ", whole card (2 dies)"), "%s", reader->detail);
+        reader->source->close(reader);
+        setenv("APAPI_GPUS", "1,3", 1);
+        assert_not_opened(vendors[v], ENODATA, "GPU 1: ");
+        unsetenv("APAPI_GPUS");
+    }
+}
+
 CLEANED(a_lost_gpu_does_not_stop_the_others)
 {
     char file[] = "/tmp/apapi-lost-XXXXXX", spec[64];

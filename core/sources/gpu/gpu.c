@@ -348,6 +348,12 @@ static bool is_offered(int error, uint64_t value)
     return error == 0 ? value != GPU_ABSENT : error != ENOTSUP;
 }
 
+static bool is_of_first_die(const struct gpu_metric *metric, const struct gpu_device *device)
+{
+    return device->second_die &&
+           (metric->kind == APAPI_KIND_ENERGY || metric->kind == APAPI_KIND_POWER);
+}
+
 static void add_query(struct gpu_reader *reader, const struct gpu_query *query,
                       const struct gpu_device *device, bool counters)
 {
@@ -361,7 +367,7 @@ static void add_query(struct gpu_reader *reader, const struct gpu_query *query,
         const struct gpu_metric *metric = &query->metrics[i];
 
         slot->events[i] = NO_EVENT;
-        if (metric->name && is_offered(error, values[i]) &&
+        if (metric->name && is_offered(error, values[i]) && !is_of_first_die(metric, device) &&
             (counters || metric->kind != APAPI_KIND_ENERGY || !metric->accumulates)) {
             slot->events[i] = add_event(reader, metric, device);
             used = true;
@@ -419,7 +425,7 @@ static void add_events(struct gpu_reader *reader, bool counters)
 static void add_remarks(struct gpu_reader *reader, bool counters)
 {
     size_t missed = 0;
-    bool by_part = false;
+    bool by_part = false, half_card = false;
     char text[40];
 
     for (size_t d = 0; d < reader->device_count; d++) {
@@ -429,6 +435,7 @@ static void add_remarks(struct gpu_reader *reader, bool counters)
                   (device->error || (!has_meter(reader->driver, device, APAPI_KIND_ENERGY) &&
                                      !has_meter(reader->driver, device, APAPI_KIND_POWER)));
         by_part |= device->by_part;
+        half_card |= device->half_card;
     }
     if (!counters) {
         gpu_remark(&reader->base, "power integrated");
@@ -439,6 +446,9 @@ static void add_remarks(struct gpu_reader *reader, bool counters)
     }
     if (by_part) {
         gpu_remark(&reader->base, "whole GPU (MIG)");
+    }
+    if (half_card) {
+        gpu_remark(&reader->base, "whole card (2 dies)");
     }
 }
 
@@ -457,6 +467,19 @@ static int refuse_all(const struct gpu_reader *reader, struct apapi_error *err)
                       reader->device_count ? "no GPU has anything to read" : "no GPU");
 }
 
+/* The first die of a card measures the second one, too; the second one alone is not measured. */
+static void settle_dies(struct gpu_device *devices, size_t count)
+{
+    for (size_t d = 1; d < count; d++) {
+        struct gpu_device *first = &devices[d - 1], *second = &devices[d];
+
+        if (second->second_die) {
+            first->half_card = first->chosen && !second->chosen;
+            second->error = first->chosen ? 0 : ENODATA;
+        }
+    }
+}
+
 /* Find the GPUs to measure, without those that a container or a control group hides. */
 static int choose_devices(struct gpu_reader *reader, struct apapi_error *err)
 {
@@ -469,7 +492,11 @@ static int choose_devices(struct gpu_reader *reader, struct apapi_error *err)
         }
     }
     reader->device_count = kept > 0 ? kept : reader->device_count;
-    return gpu_select(reader->devices, reader->device_count, reader->driver->find_part, err);
+    if (gpu_select(reader->devices, reader->device_count, reader->driver->find_part, err)) {
+        return -1;
+    }
+    settle_dies(reader->devices, reader->device_count);
+    return 0;
 }
 
 static int begin(struct gpu_reader *reader, struct apapi_error *err)

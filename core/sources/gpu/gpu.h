@@ -24,6 +24,8 @@ struct gpu_device {
     int error;                /* errno if it exists but cannot be used */
     bool chosen;
     bool by_part;                /* chosen by the names of its parts */
+    bool second_die;             /* the GPU before it measures the whole card, with this die */
+    bool half_card;              /* chosen without the card's second die */
     unsigned slices, slices_all; /* slices of these parts, and of the GPU; 0: not known */
     double most_w;               /* its highest power limit [W]; 0: not known */
 };

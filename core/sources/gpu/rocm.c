@@ -43,6 +43,34 @@ static uint64_t microjoules(uint64_t steps, float step_uj)
     return (uint64_t)llrint((double)steps * (double)step_uj);
 }
 
+static bool is_zero(uint64_t value)
+{
+    return value == 0 || value == GPU_ABSENT;
+}
+
+/*
+ * Find the second dies of cards as the MI250: energy and power stay at 0, since the first die's are
+ * those of the card.
+ * @param queries  the first ones are for energy and power. @return count
+ */
+static size_t note_second_dies(const struct gpu_query *queries, struct gpu_device *devices,
+                               size_t count)
+{
+    bool follows_meter = false;
+
+    for (size_t d = 0; d < count; d++) {
+        uint64_t energy[GPU_VALUES_MAX] = {0}, power[GPU_VALUES_MAX] = {0};
+        bool no_meter = queries[0].get(&devices[d], energy) == 0 && energy[0] == 0 &&
+                        queries[1].get(&devices[d], power) == 0 && is_zero(power[0]) &&
+                        is_zero(power[1]);
+
+        devices[d].second_die =
+            follows_meter && no_meter && strcmp(devices[d].name, devices[d - 1].name) == 0;
+        follows_meter = !no_meter;
+    }
+    return count;
+}
+
 /* --- librocm_smi64 ---------------------------------------------------------------------------- */
 
 /* rsmi_status_t, rsmi_temperature_type_t, rsmi_temperature_metric_t, rsmi_memory_type_t */
@@ -205,7 +233,7 @@ static size_t rocm_smi_find(struct gpu_device *devices)
             device->most_w = (double)most_uw / 1e6;
         }
     }
-    return count;
+    return note_second_dies(rocm_smi_queries, devices, count);
 }
 
 static void rocm_smi_version(char *text, size_t size)
@@ -388,7 +416,7 @@ static size_t amd_smi_find(struct gpu_device *devices)
             }
         }
     }
-    return count;
+    return note_second_dies(amd_smi_queries, devices, count);
 }
 
 static void amd_smi_version(char *text, size_t size)
