@@ -66,6 +66,19 @@ source_is() { # TEXT
     close_to "$(jq .domains.gpu.energy_j <<<"$json")" "$(jq "650 * ." <<<"$(number 0 power .covered_s)")" 0.01
 }
 
+@test "a GPU that was lost before the start: the others are not taken for all, unless they alone are asked for" {
+    gpus ''
+    gpus "gpu power_w=250 lost_with=$FAKE_GPUS\ngpu power_w=400\n"
+    measure nvml sleep 0.5
+    true_energy 1 400
+    jq -e '.domains.gpu == null and .total == null and .trust.unknown_domains == ["gpu"] and .trust.failed > 0' <<<"$json"
+    source_is 'NVML 12.535.104.05, 1 GPU not measured'
+    export APAPI_GPUS=1
+    measure nvml sleep 0.5
+    domain_fits gpu 400 "$json"
+    jq -e '.trust.failed == 0' <<<"$json"
+}
+
 # Which GPUs are measured, as in "0 2"?
 measured() {
     "$atime" -f json -o "$BATS_TEST_TMPDIR/json" -c "${1:-nvml}" sleep 0.3

@@ -228,11 +228,17 @@ CLEANED(a_description_is_for_people)
 
 CLEANED(a_gpu_that_is_lost_already)
 {
+    struct apapi_reading readings[READINGS_MAX];
     struct apapi_reader *reader;
+    int lost;
 
     write_spec("gpu fail=DeviceGetHandleByIndex_v2:15\ngpu\n");
     reader = open_vendor(&nvidia);
-    assert_true(find(reader, nvidia.energy, 1) >= 0);
+    lost = find(reader, "nvml:::GPU:device_#:total_energy_consumption", 0);
+    assert_true(lost >= 0 && reader->events[lost].domain == APAPI_DOMAIN_GPU);
+    read_all(reader, readings);
+    assert_int_equal(readings[lost].error, ENODEV);
+    assert_int_equal(readings[find(reader, nvidia.energy, 1)].error, 0);
     assert_string_equal(reader->detail, "NVML 12.535.104.05, 1 GPU not measured");
     reader->source->close(reader);
 }

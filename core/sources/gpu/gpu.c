@@ -421,6 +421,30 @@ static void add_events(struct gpu_reader *reader, bool counters)
     }
 }
 
+/*
+ * A GPU that should be measured and cannot be used gets the event of its meter, which always fails:
+ * without it, the energy of the others would look like that of all.
+ */
+static void add_lost(struct gpu_reader *reader, bool counters)
+{
+    enum apapi_kind kind = counters ? APAPI_KIND_ENERGY : APAPI_KIND_POWER;
+    const struct gpu_query *query = reader->driver->queries;
+
+    while (query->metrics[0].kind != kind) {
+        query++;
+    }
+    for (size_t d = 0; d < reader->device_count; d++) {
+        const struct gpu_device *device = &reader->devices[d];
+
+        if (device->chosen && device->error) {
+            struct gpu_slot *slot = &reader->slots[reader->slot_count++];
+
+            *slot = (struct gpu_slot){query, device, {NO_EVENT, NO_EVENT, NO_EVENT}};
+            slot->events[0] = add_event(reader, query->metrics, device);
+        }
+    }
+}
+
 /* Add the remarks on the GPUs for the report. */
 static void add_remarks(struct gpu_reader *reader, bool counters)
 {
@@ -526,6 +550,7 @@ static int begin(struct gpu_reader *reader, struct apapi_error *err)
     if (reader->base.count == 0) {
         return refuse_all(reader, err);
     }
+    add_lost(reader, counters);
     add_remarks(reader, counters);
     return 0;
 }
@@ -562,7 +587,8 @@ void gpu_read(struct apapi_reader *base, struct apapi_reading *readings)
     for (size_t p = 0; p < reader->slot_count; p++) {
         const struct gpu_slot *slot = &reader->slots[p];
         uint64_t values[GPU_VALUES_MAX] = {0};
-        int error = slot->query->get(slot->device, values);
+        int error =
+            slot->device->error ? slot->device->error : slot->query->get(slot->device, values);
 
         for (size_t i = 0; i < GPU_VALUES_MAX; i++) {
             if (slot->events[i] != NO_EVENT) {

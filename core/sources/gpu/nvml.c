@@ -179,7 +179,7 @@ static size_t nvml_find(struct gpu_device *devices)
     for (unsigned i = 0; i < count; i++) {
         struct gpu_device *device = &devices[i];
 
-        *device = (struct gpu_device){.index = i, .minor = -1};
+        *device = (struct gpu_device){.index = i, .minor = -1, .name = "GPU"};
         device->error = nvml_error_of(nvml.DeviceGetHandleByIndex_v2(i, &device->handle));
         if (device->error) {
             continue;
