@@ -143,6 +143,20 @@ print(all(signal.getitimer(timer)[0] > 100 for timer in range(3)))'
     diff <(echo "$plain") <(echo "$measured")
 }
 
+# Each end of a process would stay a zombie. 36 is PR_SET_CHILD_SUBREAPER.
+@test "as a container's first process, atime reaps the orphans of the program" {
+    run -0 --separate-stderr python3 -c '
+import ctypes, os, sys
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+os.execv(sys.argv[1], sys.argv[1:])' "$atime" -c estimate bash -c '
+        orphan=$(bash -c "sleep 0 & echo \$!")
+        for ((i = 0; i < 6000; i++)); do
+            [[ -e /proc/$orphan ]] || { echo reaped; exit; }
+            sleep 0.01
+        done'
+    [[ $output == reaped && $stderr == *elapsed* ]]
+}
+
 @test "SIGCHLD is ignored, as by daemons: the program's end is known, and it is ignored there, too" {
     needs_sim
     local inside='grep ^SigIgn /proc/self/status; exit 7' plain
