@@ -62,9 +62,10 @@ static const struct unit *definition_find_unit(const char *name)
 }
 
 /* @return one raw unit in the base unit, as the definition has it; NaN: the unit is not known. */
-static double defined_scale(const struct apapi_definition *definition, const struct unit *unit)
+static double defined_scale(const struct apapi_definition *definition, const struct unit *unit,
+                            int value)
 {
-    return unit ? unit->size / definition->values[0].factor : NAN;
+    return unit ? unit->size / definition->values[value].factor : NAN;
 }
 
 static bool source_knows(const struct apapi_event *event)
@@ -75,7 +76,7 @@ static bool source_knows(const struct apapi_event *event)
 static void complete_unit(const struct apapi_definition *definition, struct apapi_event *event)
 {
     const struct unit *unit = definition_find_unit(definition->values[0].unit);
-    double scale = defined_scale(definition, unit);
+    double scale = defined_scale(definition, unit, 0);
 
     event->accumulates = definition->accumulates;
     event->range_max = definition->accumulates ? definition->range_max : 0;
@@ -104,26 +105,61 @@ void apapi_definition_complete(const struct apapi_definition *definition, struct
     }
 }
 
+/* @return one raw unit of a value in the base unit of its kind, as the source has it; NaN: none. */
+static double source_scale(const struct apapi_definition *definition,
+                           const struct apapi_event *event, int value, enum apapi_kind *kind)
+{
+    enum apapi_operation operation = value == 0 ? APAPI_OP1_SAMPLE_DIFF : definition->operation;
+
+    *kind = event->kind;
+    if (operation == APAPI_OP1_SAMPLE_DIFF) {
+        return event->scale;
+    }
+    if (operation == APAPI_OP1_DIV_DIFF_TIME && event->kind == APAPI_KIND_ENERGY) {
+        *kind = APAPI_KIND_POWER;
+        return event->scale * NS_PER_S;
+    }
+    if (operation != APAPI_OP1_NOP && event->kind == APAPI_KIND_POWER) {
+        *kind = APAPI_KIND_ENERGY;
+        return event->scale / NS_PER_S;
+    }
+    return NAN;
+}
+
+static int check_value(const struct apapi_definition *definition, const struct apapi_event *event,
+                       int value, struct apapi_error *err)
+{
+    const struct unit *unit = definition_find_unit(definition->values[value].unit);
+    double scale = defined_scale(definition, unit, value);
+    enum apapi_kind kind;
+    double wanted = source_scale(definition, event, value, &kind);
+    const char *name = value == 0 ? "" : " (value1)";
+
+    if (!unit || isnan(scale) || isnan(wanted) ||
+        (value == 1 && definition->values[1].stats == APAPI_STAT_NO)) {
+        return 0;
+    }
+    if (unit->kind != kind) {
+        return apapi_fail(err, EDOM, "%.100s%s: defined as %s in %s, the source gives %s",
+                          event->name, name, apapi_kind_name(unit->kind), unit->name,
+                          apapi_kind_name(kind));
+    }
+    if (fabs(scale - wanted) > TOLERANCE * wanted) {
+        return apapi_fail(err, EDOM,
+                          "%.100s%s: defined to count in %.4g %s, its source counts in %.4g %s",
+                          event->name, name, scale, unit->base, wanted, unit->base);
+    }
+    return 0;
+}
+
 int apapi_definition_check(const struct apapi_definition *definition,
                            const struct apapi_event *event, struct apapi_error *err)
 {
-    const struct unit *unit = definition_find_unit(definition->values[0].unit);
-    double scale = defined_scale(definition, unit);
-
-    if (!definition->raw_units || !source_knows(event) || !unit || isnan(scale)) {
+    if (!definition->raw_units || !source_knows(event)) {
         return 0;
     }
-    if (unit->kind != event->kind) {
-        return apapi_fail(err, EDOM, "%.100s: defined as %s in %s, the source gives %s",
-                          event->name, apapi_kind_name(unit->kind), unit->name,
-                          apapi_kind_name(event->kind));
-    }
-    if (fabs(scale - event->scale) > TOLERANCE * event->scale) {
-        return apapi_fail(err, EDOM,
-                          "%.100s: defined to count in %.4g %s, its source counts in %.4g %s",
-                          event->name, scale, unit->base, event->scale, event->unit);
-    }
-    return 0;
+    return check_value(definition, event, 0, err) || check_value(definition, event, 1, err) ? -1
+                                                                                            : 0;
 }
 
 double apapi_definition_divisor(const struct apapi_definition *definition,

@@ -378,14 +378,24 @@ TEST(definitions_that_contradict_the_source)
 {
     static const struct {
         const char *definition;
-        const char *says; /* "": they agree */
+        const char *says;      /* "": they agree */
+        const char *operation; /* NULL: there is no value1 */
     } cases[] = {
         {"0x7fffffff8000,energy,Ws,2147483648,p,W,1",
-         "e: defined to count in 4.657e-10 J, its source counts in 1e-06 J"},
-        {"0xffffffff,energy,J,1E6,p,W,1", ""},
-        {"auto,energy,Ws,2147483648,p,W,1", ""},
-        {"5,energy,ticks,1,p,W,1", ""},
-        {"0,power,W,1E6,p,W,1", "e: defined as power in W, the source gives energy"},
+         "e: defined to count in 4.657e-10 J, its source counts in 1e-06 J", NULL},
+        {"0xffffffff,energy,J,1E6,p,W,1", "", NULL},
+        {"auto,energy,Ws,2147483648,p,W,1", "", NULL},
+        {"5,energy,ticks,1,p,W,1", "", NULL},
+        {"0,power,W,1E6,p,W,1", "e: defined as power in W, the source gives energy", NULL},
+        {"-1,energy,J,1E6,power,W,1",
+         "e (value1): defined to count in 1 W, its source counts in 1000 W", "DIV_DIFF_TIME"},
+        {"-1,energy,J,1E6,power,kW,1", "", "DIV_DIFF_TIME"},
+        {"-1,energy,J,1E6,power,W,1E-3", "", "DIV_DIFF_TIME"},
+        {"-1,energy,J,1E6,power,J,1E-3",
+         "e (value1): defined as energy in J, the source gives power", "DIV_DIFF_TIME"},
+        {"-1,energy,J,1E6,change,J,1E3",
+         "e (value1): defined to count in 0.001 J, its source counts in 1e-06 J", "SAMPLE_DIFF"},
+        {"auto,energy,J,1,power,W,1E-3", "", "DIV_DIFF_TIME"},
     };
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -396,14 +406,34 @@ TEST(definitions_that_contradict_the_source)
         DESTROYED struct apapi_eventops *ops = NULL;
         int result;
 
-        snprintf(line, sizeof line, "APAPI_OP1_NOP,APAPI_STAT_ALL,APAPI_STAT_NO,%s",
-                 cases[i].definition);
+        snprintf(line, sizeof line, "APAPI_OP1_%s,APAPI_STAT_ALL,%s,%s",
+                 cases[i].operation ? cases[i].operation : "NOP",
+                 cases[i].operation ? "APAPI_STAT_ALL" : "APAPI_STAT_NO", cases[i].definition);
         ops = ops_of("e", line);
         result = apapi_definition_check(apapi_eventops_at(ops, 0), &event, &err);
         assert_int_equal(result, *cases[i].says ? -1 : 0);
         assert_string_equal(err.text, cases[i].says);
         event.kind = APAPI_KIND_COUNT;
         assert_int_equal(apapi_definition_check(apapi_eventops_at(ops, 0), &event, NULL), 0);
+    }
+}
+
+/* mW of a gauge give mW x ns. */
+TEST(energies_of_gauges_that_contradict_the_source)
+{
+    static const char *const factors[] = {"1E12", "1E9"};
+    const struct apapi_event event = {.kind = APAPI_KIND_POWER, .unit = "W", .scale = 1e-3};
+
+    for (int i = 0; i < 2; i++) {
+        DESTROYED struct apapi_eventops *ops = NULL;
+        char line[128];
+
+        snprintf(line, sizeof line,
+                 "APAPI_OP1_AVG_SAMPLE_MUL_DIFF_TIME,APAPI_STAT_ALL,APAPI_STAT_ACC,"
+                 "0,power,W,1E3,energy,Ws,%s",
+                 factors[i]);
+        ops = ops_of("e", line);
+        assert_int_equal(apapi_definition_check(apapi_eventops_at(ops, 0), &event, NULL), -i);
     }
 }
 
