@@ -37,6 +37,7 @@ static struct {
     char token[APAPI_TOKEN_LENGTH + 1];
     pid_t pid; /* process that started the collector; 0: nothing is measured */
     uint32_t job, nodes;
+    unsigned long enclosing; /* the job in which srun was called; 0: none */
     char step[32];
     struct apapi_error failure; /* "": none */
 } local = {.collector = {.channel = -1, .pidfd = -1}, .listener = -1};
@@ -51,6 +52,9 @@ static const char *nodelist_allocation(void)
 {
     const char *names = getenv("SLURM_NODELIST");
 
+    if (local.enclosing && local.enclosing != local.job) {
+        return NULL; /* srun --jobid: the names are those of another job's nodes */
+    }
     return names ? names : getenv("SLURM_JOB_NODELIST");
 }
 
@@ -132,6 +136,9 @@ static bool local_wanted(void)
 
 int spank_apapi_local_init_post_opt(void)
 {
+    const char *job = getenv("SLURM_JOB_ID"); /* later, srun sets it to the step's job */
+
+    local.enclosing = job ? positive_number(job, UINT32_MAX) : 0;
     spank_apapi_options_finish();
     if (local.listener >= 0) {
         return ESPANK_SUCCESS;

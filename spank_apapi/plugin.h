@@ -108,6 +108,9 @@ void spank_apapi_step_program(spank_t spank, char name[SPANK_APAPI_NAME_SIZE]);
 /** Ask Slurm for the step. In slurmstepd only. */
 void spank_apapi_step_read(spank_t spank, struct spank_apapi_step *step);
 
+/** In a batch step: tell the sruns of its script that their job belongs to an array. */
+void spank_apapi_step_mark_array(spank_t spank, const struct spank_apapi_step *step);
+
 /** A spank_apapi_look_f for the step's environment. In slurmstepd only. */
 bool spank_apapi_look(void *spank, const char *variable, char *value, size_t size);
 

@@ -332,6 +332,7 @@ int spank_apapi_remote_init_post_opt(spank_t spank, int count, char *const words
     remote_find_srun(spank);
     if (remote.step.batch) {
         spank_apapi_options_recover(spank);
+        spank_apapi_step_mark_array(spank, &remote.step);
     }
     request.rules = remote_rules(spank);
     request.components = remote_components(spank, request.rules);

@@ -17,6 +17,7 @@
 
 /* Slurm's plugin for GPUs, which is loaded if GresTypes in slurm.conf names GPUs. */
 #define GPU_PLUGIN "/gres_gpu.so"
+#define ARRAY_ENV "SLURM_APAPI_ARRAY" /* in the script of a task of an array: the task's job ID */
 
 void spank_apapi_step_name(uint32_t step, char name[SPANK_APAPI_STEP_SIZE])
 {
@@ -113,18 +114,6 @@ static void step_restarts(spank_t spank, struct message *message)
     }
 }
 
-/* Without an array, the array's ID is the job's ID, or 0. */
-static void step_array(spank_t spank, struct message *message)
-{
-    uint32_t array = step_number(spank, S_JOB_ARRAY_ID), task = NO_VAL;
-
-    if (array != 0 && spank_get_item(spank, S_JOB_ARRAY_TASK_ID, &task) == ESPANK_SUCCESS &&
-        task != NO_VAL) {
-        message_add_number(message, "array_job", array);
-        message_add_number(message, "array_task", task);
-    }
-}
-
 static bool step_variable_number(spank_t spank, const char *variable, uint32_t *number)
 {
     uint64_t parsed = 0;
@@ -136,6 +125,41 @@ static bool step_variable_number(spank_t spank, const char *variable, uint32_t *
     }
     *number = (uint32_t)parsed;
     return end && *end == '\0';
+}
+
+/* @return whether the job belongs to an array. Without one, Slurm gives the job's ID, or 0. */
+static bool step_array(spank_t spank, uint32_t *array, uint32_t *task)
+{
+    *array = step_number(spank, S_JOB_ARRAY_ID);
+    return *array != 0 && spank_get_item(spank, S_JOB_ARRAY_TASK_ID, task) == ESPANK_SUCCESS &&
+           *task != NO_VAL;
+}
+
+/*
+ * Slurm takes the array of an srun's step from the environment, which may be that of an enclosing
+ * job or of another job. So only a step of the job that the batch step has marked has an array.
+ */
+static void step_add_array(spank_t spank, const struct spank_apapi_step *step,
+                           struct message *message)
+{
+    uint32_t array, task, marked;
+
+    if (step_array(spank, &array, &task) &&
+        (step->batch || (step_variable_number(spank, ARRAY_ENV, &marked) && marked == step->job))) {
+        message_add_number(message, "array_job", array);
+        message_add_number(message, "array_task", task);
+    }
+}
+
+void spank_apapi_step_mark_array(spank_t spank, const struct spank_apapi_step *step)
+{
+    uint32_t array, task;
+    char job[16];
+
+    snprintf(job, sizeof job, "%u", step->job);
+    if (step_array(spank, &array, &task)) {
+        spank_setenv(spank, ARRAY_ENV, job, 1);
+    }
 }
 
 /* In Slurm 22.05, an srun that makes the allocation itself has the old names only. */
@@ -208,7 +232,7 @@ static void step_describe(spank_t spank, const struct spank_apapi_step *step,
     }
     step_cores(spank, message);
     step_restarts(spank, message);
-    step_array(spank, message);
+    step_add_array(spank, step, message);
     step_het(spank, step, message);
     step_variable(spank, "SLURM_JOB_NAME", "job_name", message);
     step_variable(spank, "SLURM_JOB_ACCOUNT", "account", message);

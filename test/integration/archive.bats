@@ -115,7 +115,7 @@ batch() { # COMMAND SBATCH-OPTION...
         SLURM_HET_SIZE=999999999 SLURM_JOB_ID_HET_GROUP_0=4711 SLURM_JOB_QOS="$(head -c 300 /dev/zero | tr '\0' x)" \
         srun -N1 -w n1 --apapi=rapl sleep 0.2
     holds "$(last_record n1)" '.user == "alice" and .uid > 0 and (has("verified") | not)'
-    holds "$(last_record n1)" '.node == "n1" and .step == "0" and .tasks == 1 and (has("het_job") | not)'
+    holds "$(last_record n1)" '.node == "n1" and .step == "0" and .tasks == 1 and (has("het_job") or has("array_job") | not)'
     next=$(cluster run scontrol show config | awk '$1 == "NEXT_JOB_ID" { print $3 }')
     as_alice env SLURM_JOB_ACCOUNT=physics SLURM_JOB_PARTITION=other SLURM_CLUSTER_NAME=moon \
         SLURM_JOB_QOS=best SLURM_ARRAY_JOB_ID=1 SLURM_ARRAY_TASK_ID=2 \
@@ -131,6 +131,9 @@ batch() { # COMMAND SBATCH-OPTION...
     records=$(records n1 | tail -n 4 | jq -c '[.array_task, .step, .array_job != null]' | sort)
     [[ $records == $'[3,"0",true]\n[3,"batch",true]\n[5,"0",true]\n[5,"batch",true]' ]]
     [[ $(records n1 | tail -n 4 | jq .array_job | uniq | wc -l) -eq 1 ]]
+    as_alice env SLURM_ARRAY_JOB_ID=1 SLURM_ARRAY_TASK_ID=2 sh -c "$(<"$tests/sbatch_wait.sh")" sbatch_wait --output=/dev/null \
+        --apapi=rapl -N1 -w n1 --wrap 'srun sleep 0.2' # as of an sbatch in such a task
+    [[ $(records n1 | tail -n 2 | jq -c '[.step, .array_job]') == $'["0",null]\n["batch",null]' ]]
 }
 
 @test "a heterogeneous job: which component" {

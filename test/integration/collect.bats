@@ -87,6 +87,15 @@ one_table() { # NODES
     [[ $output =~ 'Job credential revoked'|'Invalid job credential' && $output != *apapi:* ]]
 }
 
+@test "a step of another job than the one in which srun is called: its nodes are not awaited" {
+    plugstack stop_timeout=1h
+    job=$(as_alice sbatch --parsable -N1 -w n2 -o /dev/null --wrap 'sleep 300')
+    eventually eval '[[ $(cluster run squeue -h -j "$job" -o %T) == RUNNING ]]'
+    run as_alice timeout 100 salloc -Q -N1 -w n1 srun --overlap "--jobid=$job" -N1 -n1 --apapi=rapl sleep 0.2
+    as_alice scancel "$job"
+    [[ $status -eq 0 && $output == "apapi: step $job.0 "* && $output != *'no record'* ]]
+}
+
 @test "a heterogeneous step: one table of all nodes" {
     make_work
     alice_sh "cat >het.sh <<END
