@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi: what can be measured and what was measured. Each subcommand has its own folder. */
+/* The program apapi shows what can be measured and what was measured. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -96,7 +96,7 @@ static int help_command(int argc, char **argv)
     return command->run(2, (char *[]){argv[1], option, NULL});
 }
 
-/* Executes a separate program, as it needs libslurm, and apapi must not. */
+/* Execute a separate program, apapi-sync: it needs libslurm, and apapi must not link with that. */
 static int sync_command(int argc, char **argv)
 {
     char path[PATH_MAX];

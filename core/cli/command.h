@@ -10,8 +10,8 @@
 
 /* Shared by the subcommands of `apapi`. */
 
-/* One for each subcommand. argv[0] is its name, or an old one. @return exit status: 0, 1 failure, 2
- * usage. */
+/* One function for each subcommand. argv[0] is its name, or an old name of it. @return the exit
+ * status: 0 done, 1 failure, 2 wrong usage. */
 int list_command(int argc, char **argv);
 int doctor_command(int argc, char **argv);
 int audit_command(int argc, char **argv);
@@ -29,9 +29,9 @@ struct config;
 struct config_sink;
 
 /**
- * Report values of apapi.conf that have no effect here, and what keeps records from being written.
- * @param warnings  of what is no mistake
- * @return whether steps can be measured, where there is a meter
+ * Report values of apapi.conf that have no effect here, and why records could not be written.
+ * @param warnings  receives what is worth a word, but is not a mistake
+ * @return whether steps can be measured, provided that the node has a meter
  */
 bool config_check(const struct config *config, const struct config_sink *mistakes,
                   const struct config_sink *warnings);
@@ -40,42 +40,42 @@ bool config_check(const struct config *config, const struct config_sink *mistake
 int command_fail(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** The same. @return USAGE_ERROR. */
+/** Like command_fail(). @return USAGE_ERROR. */
 int command_refuse(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** The same for a folder of root's records without permission to read, with advice. */
+/** Like command_fail(), with advice: the caller may not read root's records in this folder. */
 int command_fail_folder(const char *command, const char *folder);
 
 /** Print where a skipped line or file is, and why. */
 void command_note_skipped(const char *command, const struct apapi_scan_problem *problem);
 
-/** option_table_read(), and flush standard output after an answer. */
+/** Call option_table_read(), and flush standard output if an option was answered, as --help. */
 int command_options(const struct option_table *table, int argc, char **argv, void *options);
 
 /** Flush standard output. @return `status`, or EXIT_FAILURE after a message. */
 int command_finish(const char *command, int status);
 
-/** The end of a command: with a message if memory ran out, else as command_finish(). */
+/** End a command: like command_fail() if memory ran out (`failed`), else like command_finish(). */
 int command_end(const char *command, bool failed);
 
 /** Lines of text for people; free `texts`. */
 struct remarks {
     struct namelist texts;
-    size_t most;  /* that are kept; 0: all */
-    size_t count; /* kept or not */
+    size_t most;  /* how many lines are kept; 0: all */
+    size_t count; /* lines so far, whether kept or not */
 };
 
 void remark(struct remarks *remarks, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** ", restart 2": of the job, before a run; "": of the first one, or not known. */
+/** Return ", restart 2" if the job was requeued before the run; "" in its first run, or unknown. */
 struct units_text restart_text(uint32_t restarts);
 
-/** In sacct's form: [D-]HH:MM:SS. */
+/** Format a duration as sacct does: [D-]HH:MM:SS. */
 struct units_text elapsed_text(double seconds);
 
-/** End the line of JSON and write what is left. 0; -1: out of memory. command_finish() reports
- * other errors.
+/** End the line of JSON and write the rest of it. @return 0; -1: out of memory. command_finish()
+ * reports other errors.
  */
 int json_finish(struct json_writer *json);
 
@@ -89,7 +89,7 @@ struct wanted {
 };
 
 /**
- * Parse "rapl" and "rapl:nvml"; without words: all components that can be named here.
+ * Parse "rapl" and "rapl:nvml". Without words, `wanted` gets all components that can be named here.
  * @return 0; -1 with errno EINVAL, ENOENT (an unknown name: `err` has the nearest).
  */
 int wanted_parse(int count, char *const words[], struct wanted *wanted, struct apapi_error *err);

@@ -39,8 +39,8 @@ const struct option_row query_source_rows[] = {
 #define LATEST_S INT64_C(9223372036) /* as int64_t [ns] */
 #define DIGITS_MAX 9
 
-/* As strptime(), without blanks and with all digits. `date` stays as it is if the text is another
- * form. @return the rest; NULL */
+/* Read a text like strptime(), but without blanks and with all digits of the form. `date` is left
+ * alone if the text is of another form. @return the rest of the text; NULL: another form */
 static const char *read_form(const char *text, const char *form, struct tm *date)
 {
     struct tm read = *date;
@@ -49,7 +49,7 @@ static const char *read_form(const char *text, const char *form, struct tm *date
     size_t size = 0;
 
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral" /* forms are of the tables below */
+#pragma GCC diagnostic ignored "-Wformat-nonliteral" /* all forms are in tables below */
     size = rest ? strftime(again, sizeof again, form, &read) : 0;
 #pragma GCC diagnostic pop
     if (size == 0 || size != (size_t)(rest - text) || strncasecmp(text, again, size) != 0) {
@@ -87,7 +87,7 @@ static const char *read_day_word(const char *text, struct tm *date)
 
     if (rest) {
         day.tm_mday += later;
-        timegm(&day); /* works for the first of a month in any time zone */
+        timegm(&day); /* makes a date of day 0 or 32, without regard to time zones */
         date->tm_year = day.tm_year;
         date->tm_mon = day.tm_mon;
         date->tm_mday = day.tm_mday;
@@ -95,8 +95,8 @@ static const char *read_day_word(const char *text, struct tm *date)
     return rest;
 }
 
-/* `date` starts as today and stays so if there is none. As in sacct, a month in the future is last
- * year's, and a year of two digits is of this century. */
+/* Read a date. `date` is today's at first, and stays so if the text has none. As in sacct, a month
+ * in the future is one of last year, and a year of two digits is of this century. */
 static const char *read_date(const char *text, struct tm *date)
 {
     static const char *const forms[] = {"%Y-%m-%d", "%m/%d/%y", "%m.%d.%y", "%m%d%y",
@@ -128,7 +128,7 @@ static const char *read_clock(const char *text, struct tm *date)
     return rest;
 }
 
-/* A date, a time of today, or both. */
+/* Parse a date, a time of today, or both. */
 static bool parse_moment(const char *text, int64_t now_s, int64_t *seconds)
 {
     bool utc = *text && text[strlen(text) - 1] == 'Z';
@@ -157,7 +157,7 @@ static bool parse_moment(const char *text, int64_t now_s, int64_t *seconds)
            moment.tm_sec == given.tm_sec && *seconds >= 0 && *seconds < LATEST_S;
 }
 
-/* @param bare_s  seconds of a number without a unit; 0: a unit is required */
+/* @param bare_s  length of the unit if the text names none [s]; 0: the text must name a unit */
 static bool parse_distance(const char *text, int64_t bare_s, int64_t *distance_s)
 {
     static const struct word units[] = {{"second", 1},  {"minute", 60},   {"hour", 3600},
@@ -181,7 +181,7 @@ static bool parse_distance(const char *text, int64_t bare_s, int64_t *distance_s
     return true;
 }
 
-/* now, now-1hour, now+30, and 1h for now-1h. */
+/* Parse "now", "now-1hour" and "now+30" [s]; "1h" is short for "now-1h". */
 static bool parse_relative(const char *text, int64_t now_s, int64_t *seconds)
 {
     bool has_now = strncasecmp(text, "now", 3) == 0;
@@ -243,7 +243,7 @@ static bool parse_request(const char *text, struct job_request *request)
     return *text == '\0';
 }
 
-/* @param text  NULL: any job. @return 0; -1 with errno EINVAL, ENOMEM: free the list, too */
+/* @param text  NULL: any job. @return 0; -1 with errno EINVAL, ENOMEM. Free the list then, too. */
 static int job_list_parse(const char *text, struct job_list *list, struct apapi_error *err)
 {
     size_t length = text ? strlen(text) : 0;
@@ -290,7 +290,7 @@ bool job_is_named(const char *word)
     return result;
 }
 
-/* As for sacct, the number of an array selects its tasks, that of a heterogeneous job its
+/* As for sacct, the number of an array selects its tasks, and the number of a heterogeneous job its
  * components.
  */
 static bool job_request_has(const struct job_request *request, const struct apapi_identity *id)
@@ -306,7 +306,7 @@ static bool job_request_has(const struct job_request *request, const struct apap
 
 /* --- the query ------------------------------------------------------------------------------ */
 
-/* An empty list, as of a variable that is not set, would select nothing. */
+/* Refuse an empty list, which would select nothing: its shell variable may not have been set. */
 static int refuse_empty(const struct query *query, struct apapi_error *err)
 {
     const struct {

@@ -15,8 +15,8 @@
     "as 2026-11-21[T11:20[:30]][Z], 11/21, 11:20, today, yesterday, now-1hour, 90m or 7d"
 
 /**
- * Parse a point in time: all forms of sacct(1); a day or a time, local unless it ends with "Z"; how
- * long ago it was, in s, m, h, d or w.
+ * Parse a point in time, in all forms of sacct(1): a day or a time, local unless it ends with "Z";
+ * or how long ago it was, in s, m, h, d or w.
  * @param now_ns   the current time [ns since 1970]
  * @param unix_ns  result, set on success only
  * @return 0; -1 with errno EINVAL.
@@ -34,59 +34,59 @@ struct job_request {
 /** Jobs and steps in a user's list: "17,18.batch,19_3,20_*,21+1.0". */
 struct job_list {
     struct job_request *requests;
-    uint32_t *jobs; /* their numbers */
+    uint32_t *jobs; /* the numbers of all requests */
     size_t count;
 };
 
-/** @return whether the word is such a list. */
+/** @return whether the word is a list of jobs. */
 bool job_is_named(const char *word);
 
 /**
- * The selection of a command: which records or running steps, and from where. Lists have commas;
- * NULL: no limit.
+ * The selection of a command: which records or running steps, and where they are read. Names are
+ * lists with commas; NULL: any.
  */
 struct query {
     const char *command;             /* for messages */
     const char *jobs;                /* "17,18.batch,19_3,20_*,21+1.0" */
-    const char *job_names;           /* names */
-    const char *from, *to;           /* limits of a record's end, in the form of when_parse() */
-    struct apapi_scan_filter wanted; /* what a reader may skip before decoding */
+    const char *job_names;           /* names of jobs */
+    const char *from, *to;           /* limits for the end of a record, see when_parse() */
+    struct apapi_scan_filter wanted; /* lets a reader skip records before decoding */
     const char *dir;                 /* accounting folder */
-    char *const *files;              /* read instead of the folder; "-": standard input */
+    char *const *files;              /* files to read instead of the folder; "-": standard input */
     size_t file_count;               /* 0: read the folder */
-    const char *db;                  /* URL of a database, used instead of both; NULL: none */
+    const char *db;                  /* database URL, read instead of dir and files; NULL: none */
     bool verbose;                    /* report each skipped line */
-    bool quiet;    /* nothing is printed if no record is wanted, which is EXIT_FAILURE then: there
-                      are other sources */
-    bool of_nodes; /* a user's own records are of no use */
+    bool quiet;    /* if no wanted record is found, print nothing and return EXIT_FAILURE: the
+                      command has another source */
+    bool of_nodes; /* nodes are wanted: a folder with one user's records is of no use */
     bool strict;   /* a skipped line makes the exit status 1 */
-    bool no_index; /* read each line */
-    const struct own_brief *brief; /* for records_read() of a folder; NULL: lines are needed */
-    /* of query_parse() */
+    bool no_index; /* read each line: do not use the index */
+    const struct own_brief *brief; /* how to take a folder's records; NULL: by their lines */
+    /* set by query_parse(): */
     struct job_list job_list;
-    struct filter filter; /* a copy of `wanted` */
-    /* of records_run() */
+    struct filter filter; /* made from `wanted` */
+    /* `config` and `own` are set by records_begin(), the others by records_feed(): */
     struct config *config; /* apapi.conf */
-    bool own;              /* the folder is the caller's own in user_records */
-    size_t taken;          /* records that are wanted */
-    size_t left_out;       /* lines that are not records, and unreadable files */
-    bool incomplete;       /* there are such files */
+    bool own;              /* the folder is the caller's own one in user_records */
+    size_t taken;          /* number of wanted records */
+    size_t left_out;       /* number of lines that are not records, and of unreadable files */
+    bool incomplete;       /* there are unreadable files */
 };
 
-/* Options, named as in sacct, of a command's struct query. */
+/* Options of a command's struct query, named as in sacct. */
 extern const struct option_row query_filter_rows[]; /* which records */
-extern const struct option_row query_source_rows[]; /* from where */
+extern const struct option_row query_source_rows[]; /* where they are read */
 
-/** The words after the options: FILEs. @param job  without -j, the first one is the job instead */
+/** Take the words after the options, FILEs. @param job  without -j, the first word is the job */
 void query_words(struct query *query, char **words, size_t count, bool job);
 
-/** Understand the jobs, times and nodes. @return 0; the exit status after a message. */
+/** Parse the jobs, times and nodes of the query. @return 0; the exit status after a message. */
 int query_parse(struct query *query);
 
 /** Free what query_parse() has made. */
 void query_free(struct query *query);
 
-/** @return whether it is wanted, whatever its time. */
+/** @return whether the query wants this job and step; its time is not checked. */
 bool query_has(const struct query *query, const struct apapi_identity *id);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi audit: what nodes have used beside what steps were given. */
+/* apapi audit: the energy that nodes have used, compared with what steps were given of it. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -27,18 +27,18 @@
 #define KEY_SIZE 400
 
 /*
- * The energy of nodes by their meters, compared with its use. A row is a node on one day in UTC;
- * its numbers and energies add up to those of all.
+ * The energy of nodes by their meters, compared with its use. A row is one node on one day in UTC.
+ * The row of all nodes is the sum of the other rows' numbers and energies.
  */
 
 #define AUDIT_GAP_KINDS 8
 
-/* Energies: of the domains that add up, and of the meter of the whole node. */
+/* Energies are known of the domains that add up, and of the meter of the whole node. */
 enum meter { AUDIT_TOTAL, AUDIT_NODE, METERS };
 
-/* LATE_S: before the first line of the node's own record. IDLE_SUM_J: idle power by its time.
- * RESETS and HOURS are of the node's own record, RECORDS those of steps. From LOST_J on:
- * audit_find_lost(). */
+/* LATE_S: time before the first line of the node's own record. IDLE_SUM_J: idle power by its time.
+ * RESETS and HOURS are of the node's own record, RECORDS are records of steps. LOST_J and those
+ * after it are set by audit_find_lost(). */
 enum number {
     EXPECTED_S,
     MEASURED_S,
@@ -55,10 +55,10 @@ enum number {
     NUMBERS
 };
 
-/* Of a meter [J]; NaN: nothing is known. All but SHARES_J are of the node's own record. */
+/* Energies by a meter [J]; NaN: not known. All but SHARES_J come from the node's own record. */
 enum energy { METER_J, SHARES_J, IDLE_J, UNATTRIBUTED_J, STEPS_J, ENERGIES };
 
-/** Gaps for one reason. */
+/** Gaps that have the same reason. */
 struct audit_gaps {
     uint32_t reason; /* a text of the ledger */
     uint64_t count;
@@ -77,16 +77,16 @@ struct audit_line {
 
 struct audit_row {
     uint32_t cluster, node; /* texts of the ledger */
-    int64_t day_ns, end_ns; /* its begin, and up to where lines can be expected [ns since 1970] */
+    int64_t day_ns, end_ns; /* start of the day, and end of the lines expected [ns since 1970] */
     double numbers[NUMBERS];
     double energies[METERS][ENERGIES];
     struct audit_gaps gaps[AUDIT_GAP_KINDS];
     size_t gap_count; /* in `gaps` */
-    /* of audit_evaluate(): */
-    enum meter meter;   /* whose energies are shown */
-    double closure_pct; /* shares, idle and unattributed energy, of the meter's [%]; NaN */
+    /* set by audit_evaluate(): */
+    enum meter meter;   /* meter whose energies are shown */
+    double closure_pct; /* sum of shares, idle and unattributed energy, in % of the meter's; NaN */
     double unmeasured_s;
-    double worse; /* the higher, the worse */
+    double worse; /* order of the rows: the greatest value is the worst */
 };
 
 struct audit {
@@ -95,15 +95,15 @@ struct audit {
     bool csv, no_header;
     int64_t from_ns, to_ns; /* whole days */
     int64_t now_ns;
-    bool open;                      /* something of the present hour was left out */
-    bool clusters;                  /* rows are of several, or for programs */
-    struct pool texts, hours, keys; /* keys: of rows, hours: of lines, as numbered */
+    bool open;                      /* something in the present hour was left out */
+    bool clusters;                  /* name the cluster: there are several, or a program reads it */
+    struct pool texts, hours, keys; /* number rows (`keys`) and lines (`hours`) by their texts */
     struct audit_line *lines;
-    struct audit_gaps *gaps; /* of lines */
+    struct audit_gaps *gaps; /* gaps of all lines */
     size_t line_room, gap_count, gap_room;
     struct audit_row *rows;
     size_t row_count, row_room;
-    struct sum_store store; /* of the shares in records of steps; a piece's mark is its row */
+    struct sum_store store; /* shares in records of steps; a piece's mark is its row's number */
 };
 
 /* --- rows ----------------------------------------------------------------------------------- */
@@ -118,7 +118,7 @@ static struct audit_row audit_row_empty(void)
     return row;
 }
 
-/* Today ends with the last full hour: the line of the present one may not be written yet. */
+/* @return the end of a day; of today, the last full hour: the next line may not be written yet. */
 static int64_t audit_day_end(const struct audit *audit, int64_t day_ns)
 {
     bool today = audit->now_ns >= day_ns && audit->now_ns < day_ns + DAY_NS;
@@ -162,7 +162,7 @@ static struct audit_row *audit_find_row(struct audit *audit, const char *cluster
     return row->cluster == POOL_NONE || row->node == POOL_NONE ? NULL : row;
 }
 
-/* More kinds than there is room for are of the last one. */
+/* Add gaps to a row. If it has no room for one more kind, they are added to its last kind. */
 static void audit_add_gaps(struct audit_row *row, const struct audit_gaps *more)
 {
     size_t i = 0;
@@ -177,10 +177,10 @@ static void audit_add_gaps(struct audit_row *row, const struct audit_gaps *more)
     row->gaps[i].elapsed_s += isnan(more->elapsed_s) ? 0 : more->elapsed_s;
 }
 
-/* Add a row to another one: a total. */
+/* Add a row to a total. */
 static void audit_total(const struct audit_row *row, struct audit_row *total)
 {
-    for (int i = 0; i < NUMBERS; i++) { /* what one measured beyond its time is not another's */
+    for (int i = 0; i < NUMBERS; i++) { /* no row makes up for time that another lacks */
         total->numbers[i] +=
             i == MEASURED_S ? fmin(row->numbers[i], row->numbers[EXPECTED_S]) : row->numbers[i];
     }
@@ -253,7 +253,7 @@ static int audit_keep_line(struct audit *audit, const struct hour *hour, struct 
 }
 
 /*
- * Of lines of a node that begin at the same moment, the one that ends last counts: a line may lie
+ * If several lines of a node begin at the same moment, the one that ends last counts: a line may be
  * in two files, and the checkpoint of an hour may have been written after the hour.
  */
 static int audit_take_hour(const struct hour *hour, void *context)
@@ -289,7 +289,7 @@ static int audit_take_hour(const struct hour *hour, void *context)
 
 /* --- records of steps ----------------------------------------------------------------------- */
 
-/* Of each day, the part up to where the node's own record reaches. */
+/* Add a record's part of each day, up to the time for which the node's own lines are expected. */
 static int audit_take_record(const struct apapi_record *record, const char *line, size_t size,
                              void *context)
 {
@@ -407,9 +407,9 @@ static void audit_evaluate(struct audit_row *row)
 
 /* --- why not everything is accounted for ------------------------------------------------------ */
 
-#define TOLERANCE 0.001 /* of the energy or the time: less needs no explanation */
+#define TOLERANCE 0.001 /* part of energy or time below which no explanation is needed */
 
-/* The energy that records lack: in a sum of rows, one's is not set off against another's. */
+/* Find the energy that a row's records lack or exceed. In a total, neither offsets the other. */
 static void audit_find_lost(struct audit_row *row)
 {
     const double *energies = row->energies[row->meter];
@@ -425,7 +425,7 @@ static void audit_find_lost(struct audit_row *row)
 
 #define REASONS_SIZE 1024
 
-/* "sampler down 19 min 59.0 s (2 times); meter reset 1" */
+/* Add a reason to a text such as "sampler down 19 min 59.0 s (2 times); meter reset 1". */
 __attribute__((format(printf, 2, 3))) static void audit_give(char reasons[REASONS_SIZE],
                                                              const char *format, ...)
 {
@@ -509,7 +509,7 @@ static int audit_compare(const void *left, const void *right, void *texts)
     return order ? order : strverscmp(pool_text(texts, a->node), pool_text(texts, b->node));
 }
 
-/* Add up the records of steps, and sort. 0; -1 with ENOMEM */
+/* Add up the records of steps, and sort the rows. @return 0; -1 with errno ENOMEM */
 static int audit_settle(struct audit *audit)
 {
     size_t kept = 0;
@@ -522,7 +522,7 @@ static int audit_settle(struct audit *audit)
 
         audit_evaluate(row);
         audit_find_lost(row);
-        /* Of the present hour alone, nothing is said. */
+        /* Nothing is said of a row that has only the present hour. */
         if (row->numbers[RECORDS] > 0 || row->numbers[HOURS] > 0) {
             audit->rows[kept++] = *row;
             audit->clusters |= audit->csv || row->cluster != audit->rows->cluster;
@@ -553,7 +553,7 @@ static const struct table_column audit_columns[] = {
     {.key = "records_without_share", .form = TABLE_COUNT},
     {.title = "what is missing", .key = "missing"}};
 
-/* @param day  "": a total */
+/* @param day  "": the row is a total */
 static void audit_put(const struct table *table, const struct audit *audit,
                       const struct audit_row *row, const char *day)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi config: the settings in force, and values that have no effect or not the intended one. */
+/* apapi config: the settings in force, and values without effect or without the intended effect. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -51,7 +51,7 @@ static const struct section_check {
 #define HOST(size) HOST, .max = (size)
 #define WORD(list) WORD, .words = (list)
 #define SECONDS(from, to) SECONDS, .min = (from), .max = (to)
-/* `check` is several members. */
+/* `check` may set several members. */
 #define CONFIG_SECTION_KEY(name, its_key, check, text)                                             \
     {.section = #name,                                                                             \
      .key = #its_key,                                                                              \
@@ -81,7 +81,7 @@ static int check_length(const char *value, unsigned max, struct apapi_error *err
     return strlen(value) <= max ? 0 : apapi_fail(err, EINVAL, "longer than %u characters", max);
 }
 
-/* ADDRESS, ADDRESS:PORT or [IPV6]:PORT; an IPv6 address without brackets has no port. */
+/* Check ADDRESS, ADDRESS:PORT or [IPV6]:PORT. An IPv6 address without brackets has no port. */
 static int check_port(const char *value, struct apapi_error *err)
 {
     const char *end = *value == '[' ? strchr(value, ']') : NULL, *port;
@@ -175,7 +175,7 @@ static void check_setting(const struct config *config, const struct config_setti
     }
 }
 
-/* Values that only make sense together. */
+/* Check for values that have an effect only together with another value. */
 static void check_pairs(const struct config *config, const struct config_sink *sink)
 {
     static const struct {
@@ -196,7 +196,7 @@ static void check_pairs(const struct config *config, const struct config_sink *s
     }
 }
 
-/* With the position of a value of the plugin's own keys; none if it is the default. */
+/* Report a value of the plugin's own keys, with its position unless it is the default. */
 static void complain_of(const struct config *config, const char *wanted, const char *text,
                         const struct config_sink *sink)
 {
@@ -227,7 +227,7 @@ static void check_components(const struct config *config, const struct config_si
     }
 }
 
-/* Live pages on a disk would outlive the machine's counters. */
+/* Refuse a disk: live pages on it would outlive the counters, which restart with the machine. */
 static int memory_check(const char *path, struct apapi_error *err)
 {
     int above = (int)(strrchr(path, '/') - path);
@@ -240,7 +240,7 @@ static int memory_check(const char *path, struct apapi_error *err)
                : apapi_fail(err, EMEDIUMTYPE, "%.150s: not on a memory file system (tmpfs)", path);
 }
 
-/* Users could write records there, or keep root from it. */
+/* Refuse a folder that others can change: they could write records, or keep root from it. */
 static int owner_check(const char *path, struct apapi_error *err)
 {
     struct stat status;
@@ -252,7 +252,7 @@ static int owner_check(const char *path, struct apapi_error *err)
                : 0;
 }
 
-/* A folder that root must be able to write to, and the loss if it is not; "off" is "". */
+/* Check a folder to which root must be able to write, and report what is lost. "": off. */
 static void check_folder(const struct config *config, const char *key, const char *path,
                          const struct config_sink *sink)
 {
@@ -268,7 +268,7 @@ static void check_folder(const struct config *config, const char *key, const cha
     }
 }
 
-/* Without the programs that the plugin starts, no step is measured. */
+/* Check for the programs that the plugin starts. Without them, no step is measured. */
 static bool check_programs(const struct config *config, const struct config_sink *sink)
 {
     static const char *const programs[] = {"apapi-sampler", "apapi-collect"};
@@ -284,7 +284,7 @@ static bool check_programs(const struct config *config, const struct config_sink
             return false;
         }
         if (owner_check(path, &err) || (i == 0 && owner_check(config->libexec_dir, &err))) {
-            complain_of(config, "libexec_dir", err.text, sink); /* root runs it in each step */
+            complain_of(config, "libexec_dir", err.text, sink); /* root runs this in each step */
         }
     }
     return true;
@@ -302,7 +302,7 @@ bool config_check(const struct config *config, const struct config_sink *mistake
     check_folder(config, "acct_dir", config->acct_dir, mistakes);
     check_folder(config, "spool_dir", config->spool_dir, mistakes);
     check_folder(config, "user_records", config->user_records, mistakes);
-    if (strcmp(config->live_dir, APAPI_LIVE_DIR) != 0) { /* that is none in containers only */
+    if (strcmp(config->live_dir, APAPI_LIVE_DIR) != 0) { /* containers may lack the default */
         check_folder(config, "live_dir", config->live_dir, mistakes);
     }
     for (size_t i = 0; i < config->setting_count; i++) {
@@ -335,7 +335,7 @@ static const struct option_row options[] = {
      TO_FLAG(struct config_options, check)},
     {0}};
 
-/* Mistakes in a file. */
+/* Mistakes found in a file. */
 struct problems {
     bool printed;
     size_t count;
@@ -366,7 +366,7 @@ static void print_value(const char *key, const char *value)
     printf(quoted && *value ? "%s = \"%s\"" : "%s = %s", key, value);
 }
 
-/* The keys of the plugin, then those of sections. */
+/* Print the keys of the plugin, then those of the sections. */
 static void print_values(const struct config *config)
 {
     const char *section = "";
@@ -393,7 +393,7 @@ static void print_values(const struct config *config)
     }
 }
 
-/* @param file  NULL: that of the programs, which have the defaults if there is none */
+/* @param file  NULL: the file that the programs use; if there is none, they have the defaults */
 static int config_show(const char *file, bool check)
 {
     struct problems problems = {.printed = check};
@@ -414,7 +414,7 @@ static int config_show(const char *file, bool check)
         printf(result ? "# %s: there is no such file: these are the defaults\n" : "# %s\n", path);
         print_values(&config);
     }
-    if (check) { /* warnings are of no mistakes in the file */
+    if (check) { /* warnings are not about mistakes in the file */
         config_check(&config, &sink, &(const struct config_sink){.complain = print_warning});
     }
     if (check && problems.count == 0) {

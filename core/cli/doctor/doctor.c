@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi doctor: the events that cannot be read here, why, and how to change that. */
+/* apapi doctor: the events that cannot be read here, the reasons, and what would help. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -27,22 +27,22 @@
 #include "config/installed.h"
 #include "render/table.h"
 
-#define TROUBLES_MAX 8 /* reported one by one */
+#define TROUBLES_MAX 8 /* events that are reported one by one */
 
-/** An event that can be opened but is useless. */
+/** An event that can be opened, but is of no use. */
 struct trouble {
     char event[APAPI_NAME_SIZE];
     char text[96];
 };
 
-/** The result of trying a way. */
+/** The result of trying one way. */
 struct finding {
     bool known;
-    int error;                 /* 0: it can be opened */
-    struct apapi_error reason; /* why it cannot */
-    char detail[64];           /* of what is read */
+    int error;                 /* 0: the way can be opened; else the errno */
+    struct apapi_error reason; /* why the way cannot be opened */
+    char detail[64];           /* detail of the reader */
     size_t events;
-    size_t trouble_count; /* of events */
+    size_t trouble_count; /* number of useless events, also of those without room */
     struct trouble troubles[TROUBLES_MAX];
     bool estimated; /* not a meter: all events are computed */
 };
@@ -52,7 +52,7 @@ struct examined_way {
     struct apapi_way way;
     struct finding mine;
     struct finding
-        ordinary; /* for a user without any permission, by opening it; known to root only */
+        ordinary; /* tried by opening it as a user without any rights; known to root only */
 };
 
 /* One component, and who can read it. */
@@ -61,15 +61,15 @@ struct examined {
     size_t way_count;
     struct examined_way ways[APAPI_WAYS_MAX];
     bool me;
-    bool ordinary; /* users: known to be possible; only root can find out */
-    bool root;     /* known to be possible, or only permission is missing here */
-    bool estimate; /* it is only estimated */
+    bool ordinary; /* any user can read it; known to root only */
+    bool root;     /* root can read it, or this user only lacks permission */
+    bool estimate; /* the component is only computed: no way that works is a meter */
 };
 
 #define SHOWN_MAX 64
 
 struct diagnosis {
-    struct machine { /* what decides whether its meters can be read */
+    struct machine { /* facts that decide whether meters can be read here */
         bool virtual_machine;
         bool container;
         uid_t uid; /* effective user */
@@ -80,7 +80,7 @@ struct diagnosis {
     struct {
         const char *remedy;
         const char *component;
-    } shown[SHOWN_MAX]; /* remedies that were shown already */
+    } shown[SHOWN_MAX]; /* remedies already shown, with their component */
     size_t shown_count;
 };
 
@@ -145,7 +145,7 @@ bool evaluate_event(const struct apapi_event *event, const struct two_readings *
 /* --- a way, in a process of its own --- */
 
 #define PAUSE_NS (NS_PER_S / 10)
-#define PATIENCE_NS NS_PER_S /* after that, a counter that stands still is dead */
+#define PATIENCE_NS NS_PER_S /* a counter that stands still for longer is dead */
 #define LONGEST_PAUSE_NS (UINT64_C(5) * NS_PER_S)
 #define NOBODY 65534
 #define LIMIT_S 30
@@ -171,13 +171,13 @@ static bool all_move(const struct twice *twice)
     return true;
 }
 
-/* Read twice, with more time in between while some counter has not moved. */
+/* Read twice. While a counter has not moved, read again, up to PATIENCE_NS. */
 static void read_twice(struct apapi_reader *reader, struct twice *twice)
 {
     uint64_t pause_ns = PAUSE_NS, start_ns, elapsed_ns;
     struct timespec pause;
 
-    for (size_t i = 0; i < reader->count; i++) { /* two updates of the slowest */
+    for (size_t i = 0; i < reader->count; i++) { /* for two updates of the slowest event */
         uint64_t two_ns = 2 * reader->events[i].update_ns;
 
         pause_ns = two_ns > pause_ns ? two_ns : pause_ns;
@@ -236,7 +236,7 @@ static void try_way(const struct apapi_way *way, bool with_readings, struct find
     finding->known = true;
 }
 
-/* Hide what libraries print. As an ordinary user, give up all rights. */
+/* Try a way, with the output of libraries hidden; if `ordinary`, without any rights. */
 static _Noreturn void examine_answer(const struct apapi_way *way, bool ordinary, int to)
 {
     static struct finding finding;
@@ -279,7 +279,7 @@ static void try_in_child(const struct apapi_way *way, bool ordinary, struct find
     if (pipe2(ends, O_CLOEXEC)) {
         return;
     }
-    signal(SIGCHLD, SIG_DFL); /* if it is ignored, no end is known */
+    signal(SIGCHLD, SIG_DFL); /* while SIGCHLD is ignored, no exit status is known */
     child = fork();
     if (child == 0) {
         examine_answer(way, ordinary, ends[1]);
@@ -301,8 +301,8 @@ static void try_in_child(const struct apapi_way *way, bool ordinary, struct find
 }
 
 /*
- * Try a way in its own process, as the libraries that it loads may end it: as this user, with
- * readings of all events; if this is root, also as a user without any permission, without readings.
+ * Try a way in its own process, as the libraries that it loads may end the process: as this user,
+ * reading all events; if this is root, also as a user without any rights, without reading events.
  */
 static void examine(struct examined_way *way)
 {
@@ -314,7 +314,7 @@ static void examine(struct examined_way *way)
 
 /* --- the machine --- */
 
-/* Every hypervisor sets this flag of x86 processors. */
+/* Every hypervisor sets this flag of an x86 processor. */
 static bool has_hypervisor_flag(void)
 {
     char path[PATH_MAX], *line = NULL;
@@ -322,7 +322,7 @@ static bool has_hypervisor_flag(void)
     bool found = false;
     FILE *file;
 
-    kernel_file_path(path, sizeof path, "/proc/cpuinfo"); /* below the test root, if it is there */
+    kernel_file_path(path, sizeof path, "/proc/cpuinfo"); /* below the test root, if it has one */
     file = fopen(access(path, R_OK) == 0 ? path : "/proc/cpuinfo", "re");
     while (file && !found && getline(&line, &size, file) > 0) {
         found = strncmp(line, "flags", 5) == 0 && strstr(line, " hypervisor");
@@ -380,11 +380,11 @@ static const char amd_driver[] =
 static const char amd_right[] = "as root: usermod -aG render,video USER";
 static const char by_root[] = "measure with srun --apapi=, which reads as root, or as root";
 
-/* The first matching row counts. NULL and 0 match everything. */
+/* The first row that matches is taken. NULL and 0 match everything. */
 static const struct remedy {
     const char *component;
     const char *source;
-    const char *way; /* the source's name for the component */
+    const char *way; /* name of the component in this source */
     int error;
     enum { ANYWHERE, IN_VM, IN_CONTAINER } where;
     const char *text; /* NULL: nothing helps */
@@ -449,8 +449,8 @@ static bool fits(const char *wanted, const char *name)
     return !wanted || strcmp(wanted, name) == 0;
 }
 
-/* @return the remedy for a failing way, of static storage, the same one for the same remedy; NULL:
- * not known */
+/* @return the remedy for a way that fails, in static storage: the same pointer for the same remedy;
+ * NULL: none is known */
 static const char *remedy_find(const struct examined *component, const struct examined_way *way,
                                const struct finding *finding, const struct machine *machine)
 {
@@ -515,7 +515,7 @@ static const char *verdict(const struct examined *component, bool as_root)
 static void put_ways(const struct examined *component)
 {
     const char *reason = component->ways[0].mine.reason.text;
-    bool same = true; /* all ways fail for the same reason */
+    bool same = true; /* all ways fail for one reason */
 
     for (size_t i = 0; i < component->way_count; i++) {
         const struct finding *finding = &component->ways[i].mine;
@@ -551,7 +551,7 @@ static void put_remedy(struct diagnosis *diagnosis, const struct examined *compo
                        const struct examined_way *way, const struct finding *finding)
 {
     const char *remedy = remedy_find(component, way, finding, &diagnosis->machine);
-    const char *before = NULL; /* the component for which it was shown first */
+    const char *before = NULL; /* component for which the remedy was shown first */
 
     for (size_t i = 0; remedy && i < diagnosis->shown_count; i++) {
         if (diagnosis->shown[i].remedy == remedy) {
@@ -580,7 +580,7 @@ static void put_component(struct diagnosis *diagnosis, const struct examined *co
     for (size_t i = 0; component->me && !component->ordinary && i < component->way_count; i++) {
         const struct examined_way *way = &component->ways[i];
 
-        /* for others, the best way that works for root fails */
+        /* the best way that works for root fails for others */
         if (way_works(way) && way->ordinary.known && way->ordinary.error) {
             put_line(2, "ordinary users", "%s", way->ordinary.reason.text);
             put_remedy(diagnosis, component, way, &way->ordinary);
@@ -590,15 +590,15 @@ static void put_component(struct diagnosis *diagnosis, const struct examined *co
     for (size_t i = 0; i < component->way_count; i++) {
         const struct examined_way *way = &component->ways[i];
 
-        /* not if another one works for this user, or only lacks permission */
+        /* no remedy if another way works for this user, or lacks only permission */
         if (way->mine.error && !component->me && (!component->root || way->mine.error == EACCES)) {
             put_remedy(diagnosis, component, way, &way->mine);
         }
     }
 }
 
-/* One line of the summary, in the form of --apapi=: the components that the reader at this offset
- * of struct examined can measure; for `estimate`, those that can be computed.
+/* Print a line of the summary, in the form of --apapi=: the components that can be measured.
+ * @param reader  offset of the flag in struct examined; of `estimate`: components that are computed
  */
 static void put_list(const struct diagnosis *diagnosis, const char *lead, size_t reader)
 {
@@ -637,7 +637,7 @@ static void put_warning(const char *text, void *begun)
     put_site_line(begun, "warning", text);
 }
 
-/* As `apapi config --check`; root also gets the folders, as only root reads all of that file. */
+/* Check apapi.conf like `apapi config --check`. Root, who can read all, also gets the folders. */
 static void put_site(bool root)
 {
     bool begun = false;
@@ -687,7 +687,7 @@ static void print_text(struct diagnosis *diagnosis)
     } else {
         put_line(2, "root, srun --apapi=", "nothing, see below");
     }
-    /* Not known in a user namespace, where this process cannot become another user. */
+    /* This is not known in a user namespace where the process cannot become another user. */
     if (machine->uid == 0 && known) {
         put_list(diagnosis, "ordinary users, atime", offsetof(struct examined, ordinary));
     }

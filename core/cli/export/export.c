@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi export: steps as OpenMetrics text. */
+/* apapi export: energy and power of steps as OpenMetrics text. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -25,23 +25,23 @@
 
 #define COMMAND "export"
 #define FILE_NAME "apapi.prom" /* in prometheus_dir */
-#define FILE_MODE 0644         /* the node exporter does not run as root */
+#define FILE_MODE 0644         /* readable by all: the node exporter does not run as root */
 
 struct export
 {
     struct query query;
     const char *spool_dir;
     const char *live_dir; /* "": no live pages */
-    bool own_folders;     /* the accounting folder is the site's: it may not exist yet */
+    bool own_folders;     /* the accounting folder comes from apapi.conf: it may not exist yet */
     const char *file;     /* NULL: not given */
     struct prometheus *prometheus;
     struct apapi_scan *scan;
     bool running;   /* the current record belongs to a running step */
-    bool no_memory; /* for one of them */
+    bool no_memory; /* no memory for a record of a running step */
     struct prometheus_counts counts;
-    struct top_view view; /* one page at a time */
+    struct top_view view; /* state for one page at a time */
     char path[PATH_MAX],
-        host[HOST_NAME_MAX + 1]; /* of `file` and query.wanted.nodes if not given */
+        host[HOST_NAME_MAX + 1]; /* `file` and query.wanted.nodes point to them if not given */
 };
 
 /* --- records -------------------------------------------------------------------------------- */
@@ -67,7 +67,7 @@ static void note_problem(const struct apapi_scan_problem *problem, void *context
     }
 }
 
-/* @param from_ns  0: all */
+/* @param from_ns  earliest end of a record [ns since 1970]; 0: any */
 static int open_scan(struct export *export, int64_t from_ns, struct apapi_error *err)
 {
     struct apapi_scan_filter filter = export->query.wanted;
@@ -111,7 +111,7 @@ static int read_accounting(struct export *export, struct apapi_error *err)
     return close_scan(export, result);
 }
 
-/* Read a record in a node's folder. */
+/* Read a record that lies in a node's folder of the spool. */
 static void take_spooled(int folder, const char *name, unsigned char type, void *context)
 {
     const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
@@ -125,10 +125,10 @@ static void take_spooled(int folder, const char *name, unsigned char type, void 
     }
     file = openat(folder, name, flags);
     if (file < 0) {
-        export->counts.skipped += errno != ENOENT; /* ENOENT: its step has just ended */
+        export->counts.skipped += errno != ENOENT; /* ENOENT: the record's step has just ended */
         return;
     }
-    /* The owner of a record locks its file as long as it lives. */
+    /* The process that writes a record keeps its file locked until the process ends. */
     export->running = flock(file, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
     export->counts.waiting += !export->running;
     if (apapi_scan_stream(export->scan, file, name, NULL)) {
@@ -152,7 +152,7 @@ static int read_spool(struct export *export, struct apapi_error *err)
     char folder[PATH_MAX];
     int result = 0;
 
-    snprintf(folder, sizeof folder, "%s/.", export->spool_dir); /* which may be a link */
+    snprintf(folder, sizeof folder, "%s/.", export->spool_dir); /* "/.": spool_dir may be a link */
     if (open_scan(export, 0, err)) {
         return -1;
     }
@@ -185,7 +185,7 @@ static int add_live(struct prometheus *prometheus, const struct top_step *step,
     return prometheus_add_live(prometheus, &live);
 }
 
-/* Pages without a reading are left out. */
+/* Export the live page of a step. A page without a reading is left out. */
 static int take_page(const struct apapi_live_page *page, void *context)
 {
     struct export *export = context;
@@ -330,7 +330,7 @@ int export_command(int argc, char **argv)
     if (optind < argc) {
         export.file = argv[optind];
     }
-    if (!query->wanted.nodes) { /* Slurm's default name of this node */
+    if (!query->wanted.nodes) { /* Slurm's default name for this node */
         gethostname(export.host, sizeof export.host - 1);
         export.host[strcspn(export.host, ".")] = '\0';
         query->wanted.nodes = export.host;

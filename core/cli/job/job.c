@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One job: which records are its own, and what they add up to. */
+/* One job: which records belong to it, and what they add up to. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -21,29 +21,29 @@
 /* --- who a job belongs to ------------------------------------------------------------------- */
 
 /*
- * The membership of a job in an array or heterogeneous job often comes from its user, who may name
- * any job. The owner of each job is known: all parts must belong to the same user.
+ * A job's membership in an array or heterogeneous job often comes from its user, who may name any
+ * job. The owner of each job is known: all parts of one job must belong to the same user.
  */
 
 enum { CLAIMED = 1, NUMBERED, SURE };
 
 #define CLAIMS_OWNERS_MAX 16
 
-/* The present owners of the job with one number, in each cluster. */
+/* Owners of the job that has the number now, one for each cluster. */
 struct claims {
     uint32_t job;
     struct claims_owner {
         char cluster[sizeof((struct apapi_identity *)0)->cluster];
         uint32_t uid;
-        int rank;         /* reliability of the source */
-        bool found;       /* a record of his, from which the other ones are looked for */
-        uint32_t task;    /* of the array, in that record */
-        int64_t start_ns; /* of his first record so far */
+        int rank;         /* reliability of the source of `uid` */
+        bool found;       /* a record of this owner was found; others are compared with it */
+        uint32_t task;    /* of the array, in the record that was found */
+        int64_t start_ns; /* of the owner's first record so far */
     } owners[CLAIMS_OWNERS_MAX];
     size_t count;
 };
 
-/* @return the owner; where there is none yet, an empty one behind the last; NULL: too many */
+/* @return the cluster's owner; if not yet known, the empty one after the last; NULL: too many */
 static struct claims_owner *claims_find(struct claims *claims, const char *cluster)
 {
     struct claims_owner *owner = claims->owners;
@@ -54,15 +54,15 @@ static struct claims_owner *claims_find(struct claims *claims, const char *clust
     return owner < claims->owners + CLAIMS_OWNERS_MAX ? owner : NULL;
 }
 
-/* Learn from a job found under the number; of jobs that had it one after the other, first from the
- * last. */
+/* Learn the owner from a job found under the number. Of several jobs that had the number, the last
+ * is learned first. */
 static void claims_learn(struct claims *claims, const struct apapi_identity *id)
 {
     struct claims_owner *owner = claims_find(claims, id->cluster);
     int rank = CLAIMED;
 
     if (id->job == claims->job || (id->array_job == claims->job && id->verified)) {
-        rank = SURE; /* Slurm says so */
+        rank = SURE; /* Slurm confirms it */
     } else if (id->het_job == claims->job && id->job - id->het_job == id->het_offset) {
         rank = NUMBERED; /* Slurm numbers the components consecutively */
     }
@@ -79,7 +79,7 @@ static void claims_learn(struct claims *claims, const struct apapi_identity *id)
     }
 }
 
-/* @return whether a job found under the number is, or may be, part of it. */
+/* @return whether a job found under the number is, or may be, part of the job. */
 static bool claims_hold(const struct claims *claims, const struct apapi_identity *id)
 {
     bool owned = false;
@@ -106,7 +106,7 @@ static bool show_is_of(const struct show *show, const struct show_share *share,
     return share->own == (show->job == 0 || id->job == show->job) && share->uid == id->uid;
 }
 
-/* NULL with ENOMEM. */
+/* @return the user's counts; NULL with errno ENOMEM. */
 static struct show_share *show_find_share(struct show *show, const struct apapi_identity *id)
 {
     for (size_t i = 0; i < show->share_count; i++) {
@@ -151,7 +151,7 @@ int show_add(const struct apapi_record *record, const char *line, size_t size, v
     return 0;
 }
 
-/* Count those that had no room of the users only whose records are still there. */
+/* Count again the records without room, now only of users who have records that are kept. */
 static void show_forget_strangers(struct show *show)
 {
     show->left_out = 0;
@@ -166,7 +166,7 @@ static void show_forget_strangers(struct show *show)
     }
 }
 
-/* Remove the other records, and say why. */
+/* Remove the records that `keeps` refuses, and say why. */
 static void show_keep(struct show *show,
                       bool (*keeps)(const struct apapi_record *record, void *context),
                       void *context, const char *command, const char *reason)
@@ -181,7 +181,7 @@ static void show_keep(struct show *show,
         }
     }
     show->count = count - first;
-    if (first > 0) { /* else there may be no records at all */
+    if (first > 0) { /* else `records` may be NULL */
         memmove(show->records, show->records + first, show->count * sizeof *show->records);
         fprintf(stderr, "apapi %s: %zu record%s left out: %s\n", command, first, text_plural(first),
                 reason);
@@ -205,8 +205,8 @@ static bool is_heterogeneous(const struct show *show)
 }
 
 /*
- * Check that the records belong to one job. For the components of a heterogeneous job they do, and
- * their steps become "+1.0".
+ * Check that the records belong to one job. Components of a heterogeneous job do; their steps then
+ * get names such as "+1.0".
  */
 static bool show_join(struct show *show)
 {
@@ -223,7 +223,7 @@ static bool show_join(struct show *show)
         return true;
     }
     show->heterogeneous = is_heterogeneous(show);
-    if (show->heterogeneous) { /* steps in Slurm's form after the job: "+1.0" */
+    if (show->heterogeneous) { /* name steps in Slurm's form after the job's number: "+1.0" */
         for (size_t i = 0; i < show->count; i++) {
             struct apapi_identity *id = &show->records[i].id;
             char step[20];
@@ -242,7 +242,7 @@ static int compare_ends(const void *left, const void *right)
     return COMPARE(record_end_ns(&a->measurement), record_end_ns(&b->measurement));
 }
 
-/* Is the record of the present job with the number? They come from the last one to the first. */
+/* @return whether a record is of the present job with the number; called from last to first. */
 static bool is_present(const struct apapi_record *record, void *context)
 {
     struct claims *claims = context;
@@ -276,7 +276,7 @@ static bool is_no_stranger(const struct apapi_record *record, void *claims)
            claims_hold(claims, &record->id);
 }
 
-/* Old records name no cluster: they may be of any job with this number. */
+/* Old records name no cluster: they may be of any cluster's job with this number. */
 static bool names_cluster(const struct apapi_record *record, void *context)
 {
     (void)context;
@@ -333,7 +333,7 @@ static int compare_entries(const void *left, const void *right)
     return order ? order : strcmp(a->step, b->step);
 }
 
-/* Add all of them up. Those that count get their place in time and their run. */
+/* Add up all records. The records that count get their corrected start and their run. */
 static int add_up(struct show *show)
 {
     show->store.lists = true;
@@ -383,7 +383,7 @@ static int compare_steps(const void *left, const void *right)
     return order ? order : compare_entries(a, b);
 }
 
-/* Tasks before a requeue are not counted. */
+/* Add up the tasks and endings of the last run; tasks before a requeue are not counted. */
 static void add_up_tasks(const struct show *show, const struct sum_entry *list, size_t count,
                          struct show_step *step)
 {
@@ -436,10 +436,10 @@ int show_power(const struct show *show, const char *node, int domain, double *po
                      power_w);
 }
 
-/* Sort the records, at least one, and calculate all else. */
+/* Calculate all from the records, at least one. */
 static int work_out(struct show *show)
 {
-    struct sum_entry *list = NULL; /* sums sort them */
+    struct sum_entry *list = NULL; /* a copy, because sums sort the entries */
     int result = -1;
 
     show->nodes = calloc(show->count + 1, sizeof *show->nodes);
@@ -463,7 +463,7 @@ int show_choose(struct show *show, const struct query *query)
     struct claims claims = {.job = show->job};
     bool named = false;
 
-    if (show->count > 0) { /* else there may be no records at all */
+    if (show->count > 0) { /* else `records` may be NULL */
         qsort(show->records, show->count, sizeof *show->records, compare_ends);
     }
     for (size_t i = show->count; i-- > 0;) {
@@ -554,7 +554,7 @@ static void say_count(struct remarks *remarks, size_t count, const char *what)
 void show_say_trust(const struct show *show, struct remarks *remarks)
 {
     size_t complete = 0, recovered = 0, delayed = 0, verified = 0;
-    double covered = NAN, uncertainty = NAN, cpu_s = 0; /* the lowest; the highest; of all */
+    double covered = NAN, uncertainty = NAN, cpu_s = 0; /* the lowest; the highest; the sum */
 
     for (size_t i = 0; i < show->entries.count; i++) {
         const struct apapi_record *record = show_record_at(show, i);

@@ -17,17 +17,17 @@
 #include "sum/sum.h"
 
 #define TEXT_SIZE 512
-#define NODES_MIN 3       /* needed before one can differ from the others */
-#define TWICE 2.0         /* factor of power, compared with the others */
-#define LOW_COVERAGE 0.95 /* share */
-#define IDLE_SHARE 0.25   /* of the job's time ... */
-#define IDLE_POWER 0.4    /* ... with less than this share of its greatest power */
-#define EARLY_SHARE 0.1   /* of the step's time, between the ends of two nodes */
+#define NODES_MIN 3       /* nodes of known power, before one can differ from others */
+#define TWICE 2.0         /* factor between a node's power and the usual power */
+#define LOW_COVERAGE 0.95 /* as a part of 1 */
+#define IDLE_SHARE 0.25   /* part of the job's time ... */
+#define IDLE_POWER 0.4    /* ... in which the power is below this part of its greatest value */
+#define EARLY_SHARE 0.1   /* part of the step's time, between the ends of two nodes */
 #define EARLY_S 1.0
 #define NAMES_COLUMNS 60
 #define GAP_COLUMNS 300
 
-/* Median of the nodes' powers; NaN: too few. */
+/* @return the median of the nodes' powers; NaN: too few are known. */
 static double usual_power(const struct show *show)
 {
     double *powers = calloc(show->node_count + 1, sizeof *powers), median = NAN;
@@ -64,7 +64,7 @@ static void report_nodes(const struct show *show, struct remarks *remarks)
     }
 }
 
-/* Time by which a node ended before the last one of its step; 0: too short to matter. */
+/* @return by how much a node ended before the step's last node [s]; 0: too short to matter. */
 static double early_s(const struct sum_entry *entry)
 {
     double early = (double)(entry->until_ns - entry->end_ns) / NS_PER_S;
@@ -74,8 +74,8 @@ static double early_s(const struct sum_entry *entry)
     return complete && early >= EARLY_S && early >= EARLY_SHARE * length ? early : 0;
 }
 
-/* Records are sorted by node. A step of a requeued job may name a node twice.
- * @return the longest of these times */
+/* Collect the nodes that ended early. Records are sorted by node; a step of a requeued job may name
+ * a node twice. @return the longest time by which a node ended early [s] */
 static double find_early(const struct show *show, const char *step, struct namelist *names)
 {
     double most_s = 0;
@@ -93,7 +93,7 @@ static double find_early(const struct show *show, const char *step, struct namel
     return most_s;
 }
 
-/* They waited for the others or had less work. */
+/* Report nodes that ended early: they waited for the others, or had less work. */
 static void report_early(const struct show *show, struct remarks *remarks)
 {
     for (size_t i = 0; i < show->step_count; i++) {
@@ -129,7 +129,7 @@ static void report_idle(const struct show *show, struct remarks *remarks)
     }
 }
 
-/* The same, after the record's step, run and node: "step 0, restart 1 on n1: ". */
+/* Add a remark that begins with the record's step, run and node: "step 0, restart 1 on n1: ". */
 __attribute__((format(printf, 3, 4))) static void
 say_of_record(struct remarks *remarks, const struct apapi_record *record, const char *format, ...)
 {
@@ -247,7 +247,7 @@ static int report_gap(const struct sum_gap *gap, void *remarks)
     return names ? 0 : -1;
 }
 
-/* Where it does not agree with the time since boot, or with the other nodes. */
+/* Report a clock that disagrees with the time since boot, or with the clocks of other nodes. */
 static void report_clock(const char *node, int64_t jumped_ns, int64_t apart_ns,
                          struct remarks *remarks)
 {
@@ -270,7 +270,7 @@ static void report_clock(const char *node, int64_t jumped_ns, int64_t apart_ns,
 static void report_clocks(const struct show *show, struct remarks *remarks)
 {
     const struct sum_entry *entries = show->entries.list;
-    int64_t jumped_ns = 0; /* the farthest since the node's first record */
+    int64_t jumped_ns = 0; /* farthest jump since the node's first record */
 
     for (size_t i = 0; i < show->entries.count; i++) {
         jumped_ns =
@@ -284,7 +284,7 @@ static void report_clocks(const struct show *show, struct remarks *remarks)
 
 void show_find_unusual(const struct show *show, struct remarks *remarks)
 {
-    /* records without room here are not missing, but then it is not known which are */
+    /* records that had no room here are not missing, but then it is not known which ones are */
     const struct sum_gap_visitor gaps = {&show->store.asked, show->left_out == 0, report_gap,
                                          remarks};
 

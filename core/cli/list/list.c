@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi list: components and their events, how they are read, and how often they move. */
+/* apapi list: components, their events, how they are read, and how often their values change. */
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
@@ -23,20 +23,20 @@
 struct listed_event {
     struct apapi_event event;
     char description[DESCRIPTION_SIZE];
-    double range;   /* where a counter wraps [event.unit] */
+    double range;   /* value at which a counter wraps [event.unit] */
     double width;   /* of a counter's raw values [bits] */
-    double guard_s; /* it is read at least so often, as it would wrap unseen [s] */
-    double value;   /* of one reading [event.unit] */
+    double guard_s; /* longest time between readings that cannot miss a wrap [s] */
+    double value;   /* value of one reading [event.unit] */
     char error[64];
 };
 
-/** One component: opened, or the reason why not. */
+/** One component: its events, or the reason why it cannot be opened. */
 struct listed {
     const char *name;
     enum listed_state { LISTED_OPEN, LISTED_UNREADABLE, LISTED_SLOW, LISTED_NAME } state;
     struct apapi_reader *reader; /* LISTED_OPEN */
     struct apapi_error reason;   /* LISTED_UNREADABLE */
-    int error;                   /* the errno of it */
+    int error;                   /* errno that belongs to `reason` */
     struct listed_event *events;
     size_t event_count;
 };
@@ -136,7 +136,7 @@ static int list_print_text(const struct list *list)
     return 0;
 }
 
-/* Of events if components were named. */
+/* Print names of components; of events instead, if components were named. */
 static int list_print_names(const struct list *list)
 {
     for (size_t i = 0; i < list->wanted.count; i++) {
@@ -235,7 +235,7 @@ static const struct option_table table = {
 static void fill_event(const struct apapi_reader *reader, size_t index,
                        const struct apapi_reading *reading, struct listed_event *listed)
 {
-    double values = (double)reader->events[index].range_max + 1; /* 1: not known */
+    double values = (double)reader->events[index].range_max + 1; /* 1: the range is not known */
     uint64_t guard_ns;
 
     listed->event = reader->events[index];
@@ -296,7 +296,7 @@ static int list_open_all(struct list *list, const char *order, struct apapi_erro
             char all[APAPI_NAME_SIZE];
 
             apapi_catalog_want(listed->name);
-            /* also the events that are measured only where they are named */
+            /* also want the events that are measured only if they are named */
             snprintf(all, sizeof all, "%s:::?*", listed->name);
             apapi_catalog_want(all);
         }

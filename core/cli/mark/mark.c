@@ -52,7 +52,7 @@ static int mark_send(const struct region_message *message, struct region_message
         return apapi_fail(err, ENOTCONN,
                           "this is no measured step: the variable APAPI_LIVE_PAGE is not set");
     }
-    /* as long as the sampler has no room for another connection, try again */
+    /* while the sampler has no room for another connection, try again */
     while ((channel = region_connect(page)) < 0 && errno == EAGAIN && clock_left_ms(end_ns) > 0) {
         poll(NULL, 0, RETRY_MS);
     }
@@ -105,7 +105,7 @@ static const struct option_table table = {
     .words_end = true,
     .rows = rows};
 
-/* A script goes on, whatever becomes of its marks. @return exit status */
+/* Report that a mark has no effect. The script goes on without --strict. @return exit status */
 static int say(const struct options *options, const struct apapi_error *err, int code)
 {
     if (code != ENOTCONN || options->strict || options->verbose) {
@@ -114,7 +114,7 @@ static int say(const struct options *options, const struct apapi_error *err, int
     return options->strict ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-/* @return 0 and `message`; USAGE_ERROR after a message */
+/* Make the message. @return 0; USAGE_ERROR after an error message */
 static int mark_prepare(const struct options *options, enum region_message_kind kind,
                         struct region_message *message)
 {
@@ -169,7 +169,7 @@ static int mark_run(const struct options *options)
         command_fail(COMMAND, "%s", err.text);
     }
     mark_region(options, REGION_END);
-    if (!result && WIFSIGNALED(end.status)) { /* end alike, without a second core file */
+    if (!result && WIFSIGNALED(end.status)) { /* end by the same signal, without a second core */
         setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
         signal(WTERMSIG(end.status), SIG_DFL);
         raise(WTERMSIG(end.status));
@@ -180,7 +180,7 @@ static int mark_run(const struct options *options)
 static const struct mark_verb {
     const char *name;
     enum region_message_kind kind;
-    int least, most; /* words after it; most 0: any number, as of `run` */
+    int least, most; /* number of words after the verb; most 0: any number, as for `run` */
 } verbs[] = {{"begin", REGION_BEGIN, 1, 1},
              {"end", REGION_END, 1, 1},
              {"read", REGION_READ, 1, 1},

@@ -24,43 +24,43 @@
 
 #define PLOT_COLUMNS 240
 #define PLOT_SERIES_MAX 8
-#define PLOT_COLOURS 8 /* 0 is of totals */
+#define PLOT_COLOURS 8 /* colour 0 is for totals */
 
 /* One line of a picture. */
 struct plot_series {
     char name[APAPI_TEXT_SIZE];
     unsigned colour;
-    double power_w[PLOT_COLUMNS]; /* NaN: not known for all that ran then */
+    double power_w[PLOT_COLUMNS]; /* NaN: at that time, the power of a running node is not known */
 };
 
 struct plot {
     struct query query;
     const char *output;
-    int page;    /* the form: 1: a page; 0: a picture; -1: by the name */
-    int by_node; /* 0: by domain */
+    int page;    /* form: 1: a page; 0: a picture; -1: depends on the file's name */
+    int by_node; /* 1: a line for each node; 0: for each domain */
     struct show show;
     struct plot_series series[PLOT_SERIES_MAX];
     size_t series_count;
     struct apapi_regions regions;
-    double length_s, greatest_w; /* of its axes */
+    double length_s, greatest_w; /* greatest values of the axes */
 };
 
-/* plot_page.html as a string, made by the build. */
+/* Text of plot_page.html, which the build makes into a string. */
 extern const char plot_page_text[];
 
-/* A moment on the job's axis [s]. */
+/* @return a time on the job's axis: seconds since its start. */
 static double plot_time_s(const struct plot *plot, int64_t unix_ns)
 {
     return (double)(unix_ns - plot->show.total.start_unix_ns) / NS_PER_S;
 }
 
-/* @return whether the step has a mark where it begins. */
+/* @return whether the picture has a mark where the step begins. */
 static bool plot_marks(const struct show_step *step)
 {
     return strcmp(step->step, "batch") != 0 && strcmp(step->step, "extern") != 0;
 }
 
-/* @return the part of the job's energy that a region used; 0: not known. */
+/* @return the part of the job's energy that a region used, up to 1; 0: not known. */
 static double plot_share(const struct plot *plot, const struct apapi_region_result *region)
 {
     double known_j = 0, energy_j = apapi_region_energy_j(region);
@@ -84,7 +84,7 @@ static struct plot_series *next_series(struct plot *plot, const char *name, unsi
     return series;
 }
 
-/* Add the line if anything is known of it. */
+/* Add the line that next_series() has begun, if any of its values is known. */
 static void keep_series(struct plot *plot)
 {
     bool known = false;
@@ -117,7 +117,7 @@ static int work_out_domains(struct plot *plot)
     return plot->series_count > 1 ? add_series(plot, "total", 0, NULL, APAPI_DOMAIN_NONE) : 0;
 }
 
-/* The mean over the nodes without a line of their own, each time over those that are known. */
+/* Add the mean of the nodes without a line of their own: in each column, of the known powers. */
 static int work_out_others(struct plot *plot, const struct show_node *nodes, size_t count)
 {
     double power_w[PLOT_COLUMNS];
@@ -179,14 +179,14 @@ static int compare_starts(const void *left, const void *right)
 #define TICKS 5
 #define LEGEND_ROW 18
 #define LEGEND_COLUMN 140
-#define REGIONS_ROOM 34 /* of the bar of regions, below the time axis */
+#define REGIONS_ROOM 34 /* height of the bar of regions below the time axis */
 #define REGIONS_HEIGHT 16
-#define REGIONS_LEAST 24 /* width of one with a name */
-#define MARK_ROOM 4      /* between two marks or their names */
-#define LETTER 6         /* width */
+#define REGIONS_LEAST 24 /* least width of a region that has a name */
+#define MARK_ROOM 4      /* least distance of two marks, or of their names */
+#define LETTER 6         /* width of a letter */
 
-/* Colours of Okabe and Ito, distinct for colour-blind people, without yellow, too pale on paper;
- * dashes distinguish lines in black-and-white print. */
+/* Colours of Okabe and Ito, which colour-blind people can distinguish; without yellow, which is too
+ * pale on paper. Dashes distinguish lines printed in black and white. */
 static const char style[] =
     "<style>text{font:11px sans-serif;fill:#262626}.title{font:bold 14px sans-serif}"
     ".step{font-size:9px}.end{text-anchor:end}.middle{text-anchor:middle}path{fill:none}"
@@ -198,16 +198,16 @@ static const struct {
                          {"#009e73", "2 2"},  {"#cc78a6", "9 3 2 3"}, {"#d65e00", "4 2"},
                          {"#57b5e8", "12 4"}, {"#8c7326", "1 3"}};
 
-/* Where a job is drawn. */
+/* The area in which a job is drawn. */
 struct panel {
     const struct plot *plot;
-    double x, y, width, height, right, bottom; /* of the plot area */
+    double x, y, width, height, right, bottom; /* of the area inside the axes */
     double greatest_w, step_w, unit_w, greatest_s, step_s, unit_s;
 };
 
 struct text {
     const char *class;
-    double x, y, room; /* a longer one is cut */
+    double x, y, room; /* a text longer than `room` is cut */
 };
 
 static void svg_text(FILE *out, const struct text *place, const char *text)
@@ -281,7 +281,7 @@ static void svg_time_axis(FILE *out, const struct panel *panel)
         label);
 }
 
-/* A step for each mean; nothing if not known. */
+/* Draw each mean as a horizontal line; leave a gap where the power is not known. */
 static void svg_series(FILE *out, const struct panel *panel, const struct plot_series *series)
 {
     double column_s = panel->plot->length_s / PLOT_COLUMNS;
@@ -301,7 +301,7 @@ static void svg_series(FILE *out, const struct panel *panel, const struct plot_s
             lines[series->colour % PLOT_COLOURS].colour, lines[series->colour % PLOT_COLOURS].dash);
 }
 
-/* A name that has room behind the last one. @return where it ends */
+/* Write a name, if it does not overlap the last one. @return where the next one may begin */
 static double svg_name(FILE *out, const struct panel *panel, const struct text *place,
                        const char *name)
 {
@@ -493,7 +493,7 @@ static void put_steps(struct json_writer *json, const struct plot *plot)
     json_end(json);
 }
 
-/* How the energy divides into regions, as far as that is known. No key without any. */
+/* Write how the energy divides into regions, as far as known. Without any, write no key. */
 static void put_regions(struct json_writer *json, const struct plot *plot)
 {
     json_begin_array(json, "regions");
@@ -511,7 +511,7 @@ static void put_regions(struct json_writer *json, const struct plot *plot)
     json_end_or_drop(json);
 }
 
-/* Marks in time: each crossing that the records have. No key without any. */
+/* Write each crossing in the records, as a mark in time. Without any, write no key. */
 static void put_crossings(struct json_writer *json, const struct plot *plot)
 {
     const struct show *show = &plot->show;
@@ -585,7 +585,7 @@ static int put_job(struct json_writer *json, const struct plot *plot)
     return 0;
 }
 
-/* @return all that the page shows, as JSON, for free(); NULL: out of memory. */
+/* @return the JSON text of all that the page shows, for free(); NULL: out of memory. */
 static char *plot_model(const struct plot *plot)
 {
     struct json_writer json = {0};
@@ -630,8 +630,8 @@ static const struct option_table table = {
 
 #define MARK "@MODEL@"
 
-/* The page with the model. In a <script>, only "</script" and "<!--" are special: every '<' is
- * escaped.
+/* Write the page with the model in it. In a <script>, only "</script" and "<!--" are special, so
+ * every '<' is escaped.
  */
 static int put_page(const struct plot *plot, FILE *out)
 {

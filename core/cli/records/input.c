@@ -44,13 +44,13 @@ static int own_fail_none(const struct query *query)
 #define FIRST_NS UINT64_C(1000000000)
 #define REDRAW_NS UINT64_C(200000000)
 
-/* A line on standard error if that is a terminal, from one second after the beginning on. */
+/* A line on standard error, if it is a terminal, from one second after the beginning on. */
 struct progress {
     const struct query *query;
-    bool shown, drawn;           /* on a terminal; there is a line */
-    uint64_t total, done, known; /* bytes of files; `known` of them were skipped */
+    bool shown, drawn;           /* standard error is a terminal; the line is there now */
+    uint64_t total, done, known; /* bytes of files; `known` bytes were skipped at once */
     size_t records;
-    uint64_t begin_ns, next_ns; /* monotonic; next_ns: of the next line */
+    uint64_t begin_ns, next_ns; /* monotonic clock; next_ns: when to draw again */
 };
 
 static struct progress progress_begin(const struct query *query)
@@ -70,7 +70,7 @@ static bool add_size(const struct apapi_scan_file *file, uint64_t *offset, void 
     return false;
 }
 
-/* @return bytes of a file, of all files of an accounting folder, 0 of others. */
+/* @return the size of a file, or of an accounting folder's files [bytes]; 0: no such size */
 static uint64_t progress_size(const struct apapi_scan_filter *filter, const char *path)
 {
     uint64_t size = 0;
@@ -117,8 +117,8 @@ static void progress_draw(const struct progress *progress, uint64_t now_ns)
     fputs("\033[K", stderr);
 }
 
-/* More was read. @param left  bytes of the present file that were not yet added; of compressed
- * files on the disk */
+/* Note that more was read. @param left  bytes of the present file that were not yet added; for a
+ * compressed file, bytes on the disk */
 static void progress_add(struct progress *progress, uint64_t *left, uint64_t bytes, size_t records)
 {
     const struct query *query = progress->query;
@@ -134,7 +134,7 @@ static void progress_add(struct progress *progress, uint64_t *left, uint64_t byt
     now_ns = clock_monotonic_ns();
     if (now_ns >= progress->next_ns) {
         if (progress->total == 0) {
-            /* Not before there is a line: most readings are shorter. */
+            /* Sizes are read only when a line is drawn: most readings are shorter. */
             for (size_t i = 0; i < query->file_count; i++) {
                 progress->total += progress_size(&query->wanted, query->files[i]);
             }
@@ -148,7 +148,7 @@ static void progress_add(struct progress *progress, uint64_t *left, uint64_t byt
     }
 }
 
-/* Erase the line: before a message, and at the end. errno is preserved. */
+/* Erase the line, before a message and at the end. errno is preserved. */
 static void progress_erase(struct progress *progress)
 {
     int saved_errno = errno;
@@ -165,15 +165,15 @@ static void progress_erase(struct progress *progress)
 struct reading {
     struct query *query;
     const struct records_sink *sink;
-    const char *folder; /* that is read; NULL: a file */
-    size_t left_out;    /* lines and files ... */
+    const char *folder; /* folder that is read; NULL: a file is read */
+    size_t left_out;    /* lines and files that were left out ... */
     size_t files;       /* ... of which these are files or folders */
     struct progress progress;
-    uint64_t left;           /* bytes of the present file that were not yet added to it */
+    uint64_t left;           /* bytes of the present file that were not yet added to `progress` */
     struct own_index *index; /* NULL: none */
     struct own_question question;
     struct apapi_scan *scan;
-    int failed; /* errno of who took a record from the index; 0 */
+    int failed; /* errno of the function that failed to take a record from the index; 0 */
 };
 
 static int sift(const struct apapi_record *record, const char *line, size_t size, void *context)
@@ -237,7 +237,7 @@ static int input_take_hour(const struct hour *hour, void *context)
     return sink->hour(hour, sink->context);
 }
 
-/* Folders are reported with the records. */
+/* Pass on problems of files of nodes' own records; folders are reported with the records. */
 static void input_note_hours(const struct apapi_scan_problem *problem, void *context)
 {
     if (strstr(problem->file, ".hours")) {
@@ -246,7 +246,7 @@ static void input_note_hours(const struct apapi_scan_problem *problem, void *con
     }
 }
 
-/* A file that has grown is read from its start: it is short. */
+/* Read a file that has grown from its start again: it is short. */
 static bool input_begin_hours(const struct apapi_scan_file *file, uint64_t *offset, void *context)
 {
     bool read = input_begin_file(file, offset, context);
@@ -267,7 +267,7 @@ static int input_read_hours(struct reading *reading, const char *folder, struct 
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-/* @param folder  it is one; else it may be one */
+/* @param folder  `path` is a folder; false: it may be one */
 static int scan_source(struct reading *reading, const char *path, bool folder,
                        struct apapi_error *err)
 {
@@ -327,7 +327,7 @@ static void input_conclude(const struct reading *reading)
 
 /* --- the index that apapi keeps ------------------------------------------------------------- */
 
-#define FROM_BYTES (64 << 20) /* a folder is indexed if so much of it is asked for */
+#define FROM_BYTES (64 << 20) /* a folder is indexed if this much of it is asked for */
 
 static bool index_wants(const struct apapi_record *record, void *context)
 {
@@ -339,7 +339,7 @@ static void index_progress(uint64_t bytes, size_t records, void *context)
     progress_add(&((struct reading *)context)->progress, &bytes, bytes, records);
 }
 
-/* For broad questions about a folder. Without it, each line is read. */
+/* Open the index for a broad question about a folder. Without an index, each line is read. */
 static void index_open(struct reading *reading)
 {
     const struct query *query = reading->query;
@@ -383,7 +383,7 @@ static int input_read_files(struct reading *reading, const struct apapi_scan_sin
         errno = reading->failed;
         result = apapi_fail(err, errno, "%s", "");
     }
-    code = reading->scan && errno == EINVAL ? EIO : errno; /* of a file, not of the options */
+    code = reading->scan && errno == EINVAL ? EIO : errno; /* a file is wrong, not an option */
     own_index_close(reading->index);
     apapi_scan_destroy(reading->scan);
     reading->query->taken += reading->question.taken;
@@ -415,7 +415,7 @@ static int input_read_all(struct reading *reading, struct apapi_error *err)
     return result;
 }
 
-/* Report why nothing could be read, by errno and its text. @return the exit status */
+/* Report why nothing could be read, by `code` and err->text. @return the exit status */
 static int input_fail(const struct reading *reading, int code, const struct apapi_error *err)
 {
     const char *command = reading->query->command;
@@ -471,7 +471,7 @@ int records_begin(struct query *query)
     int status;
 
     config_defaults(&config);
-    /* `apapi config --check` reports what is wrong in it */
+    /* `apapi config --check` reports mistakes in apapi.conf */
     if (config_read(&config, config_path(), NULL) && config_path() != config_site_path() &&
         (errno == ENOENT || errno == EPERM)) {
         fprintf(stderr, "apapi %s: APAPI_CONFIG=%s has no effect: %s\n", query->command,

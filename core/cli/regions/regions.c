@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi regions: what the parts of a program used, see apapi-regions(1). */
+/* apapi regions: energy and power of the parts of a program, see apapi-regions(1). */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -20,17 +20,17 @@
 #include "sum/members.h"
 
 #define COMMAND "regions"
-#define LACK 0.001 /* of a step's energy: if rows have less, that is said */
+#define LACK 0.001 /* part of a step's energy that rows may lack before that is reported */
 
 /** Regions of a step. */
 struct step_regions {
     struct apapi_regions regions;
-    const char *name; /* "" if there is but one step */
-    double rows_j;    /* of all its rows; NaN: not known */
-    double energy_j;  /* of the step, also of nodes without regions; NaN: not known */
+    const char *name; /* "": there is only one step */
+    double rows_j;    /* sum of all its rows; NaN: not known */
+    double energy_j;  /* of the step, including nodes without regions; NaN: not known */
 };
 
-/** One of them. */
+/** One row: a region of a step. */
 struct region_row {
     const struct step_regions *step;
     const struct apapi_region_result *region;
@@ -58,7 +58,7 @@ static int compare_rows(const void *left, const void *right)
     return order ? order : COMPARE(a->step, b->step);
 }
 
-/* Add the regions up, and sort them. 0; -1: out of memory */
+/* Add up the regions, and sort their rows. @return 0; -1: out of memory */
 static int collect_rows(struct options *options)
 {
     const struct show *show = &options->show;
@@ -98,7 +98,7 @@ static int collect_rows(struct options *options)
 
 enum { FIXED = 16, COLUMNS = FIXED + APAPI_DOMAINS - 1 };
 
-/* A key is that of CSV and JSON; those of the domains are of CSV alone. */
+/* Keys are used in CSV and JSON, the keys of domains in CSV only. */
 static const struct table_column columns[COLUMNS] = {
     {.title = "step", .key = "step"},
     {.title = "region", .key = "region", .least = 16},
@@ -124,7 +124,7 @@ static const struct table_column columns[COLUMNS] = {
     {.key = "psys_j", .form = TABLE_NUMBER},
     {.key = "node_j", .form = TABLE_NUMBER}};
 
-/* @return how many used a region; NaN: not known */
+/* @return how many programs or threads used a region; NaN: not known */
 static double users_of(uint32_t count)
 {
     return count == 0 || count == APAPI_UNKNOWN ? (double)NAN : count;
@@ -166,7 +166,7 @@ static void fill_cells(const struct region_row *row, struct table_cell cells[COL
 
 /* --- output ----------------------------------------------------------------------------------- */
 
-/* Nodes may have no regions, or not know a domain that other nodes know. */
+/* Report energy that is in no row: nodes may have no regions, or lack a domain that others know. */
 static void print_lack(const struct step_regions *step)
 {
     if (regions_exist(&step->regions) && step->rows_j < (1 - LACK) * step->energy_j) {

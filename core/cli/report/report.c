@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi report: what jobs have used. */
+/* apapi report: the energy that jobs have used. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -37,11 +37,11 @@ enum report_form {
 
 enum report_kind {
     REPORT_TEXT,
-    REPORT_LIST,    /* char *, allocated */
+    REPORT_LIST,    /* char *, allocated with malloc() */
     REPORT_BUFFER,  /* char[] */
     REPORT_MOMENT,  /* int64_t, ns since 1970 */
     REPORT_FLAG,    /* bool */
-    REPORT_COUNT,   /* this and the following: double, NaN: unknown */
+    REPORT_COUNT,   /* this and the following are double; NaN: not known */
     REPORT_ENERGY,  /* J */
     REPORT_POWER,   /* W */
     REPORT_SECONDS, /* s */
@@ -54,7 +54,7 @@ enum report_kind {
 struct report_field {
     const char *name;
     enum report_kind kind;
-    size_t width;  /* of a column of a table */
+    size_t width;  /* of its column in a table */
     size_t offset; /* in struct report_row */
     const char *help;
 };
@@ -62,7 +62,7 @@ struct report_field {
 #define ENERGY_WIDTH 10
 #define POWER_WIDTH 10
 #define TIME_WIDTH 19
-#define FIXED_DECIMALS 3 /* in a unit that was asked for */
+#define FIXED_DECIMALS 3 /* of an energy in a unit that the user has chosen */
 #define WIDTH_MAX 4096
 #define ROW(member) offsetof(struct report_row, member)
 
@@ -142,15 +142,15 @@ struct report {
     enum report_form form;
     struct report_column columns[REPORT_COLUMNS_MAX];
     size_t count;
-    int unit;                            /* of energies, in `units` */
+    int unit;                            /* unit of energies, as its number in `units` */
     const char *format_text, *sort_text; /* NULL: not given */
     const struct report_field *sort;     /* NULL: sort by name */
     size_t top;                          /* 0: all */
-    int shares;                          /* 1: the energy is what jobs were given of their nodes' */
+    int shares;                          /* 1: energies are jobs' shares in their nodes' energy */
     bool no_header, help_format, json;
     const char *by;
-    double shared_j; /* counted more than once because jobs shared nodes; 0: none */
-    struct table_column shown[REPORT_COLUMNS_MAX]; /* the columns, as they are written */
+    double shared_j; /* energy counted more than once because jobs shared nodes [J]; 0: none */
+    struct table_column shown[REPORT_COLUMNS_MAX]; /* the columns as table.h writes them */
     struct table table;
     struct remarks remarks;
 };
@@ -167,12 +167,12 @@ static const struct {
     {REPORT_BY_NODE, "node", "node,cluster,records,energy,package,dram,gpu,power,measured"},
 };
 
-/* Also the names of the fields. */
+/* names of the groups, which are also the names of their fields */
 static const char *const groups[] = {
     [REPORT_USER] = "user", [REPORT_ACCOUNT] = "account", [REPORT_PARTITION] = "partition",
     [REPORT_QOS] = "qos",   [REPORT_CLUSTER] = "cluster", [REPORT_DAY] = "day"};
 
-/* "job", "step", "node", or a list of what the jobs of a row have in common, "user,account". */
+/* --by is "job", "step", "node", or what the jobs of a row have in common, as "user,account". */
 static int set_by(void *target, const char *text, struct apapi_error *err)
 {
     struct report *report = target;
@@ -217,7 +217,7 @@ static int set_by(void *target, const char *text, struct apapi_error *err)
 
 #define CELL_SIZE 128
 
-/* In the unit of --units, with no more digits than are known. @param uncertainty_j  NaN: unknown */
+/* Format in the unit of --units, with only known digits. @param uncertainty_j  NaN: not known */
 static struct units_text energy_text(double energy_j, double uncertainty_j, int unit)
 {
     struct units_scale scale = {units[unit].factor, "", FIXED_DECIMALS};
@@ -232,11 +232,11 @@ static struct units_text energy_text(double energy_j, double uncertainty_j, int 
     return units_part(true, "%s %s", units_number_full(energy_j, &scale).text, units[unit].name);
 }
 
-/* For people: "24.82 kJ". */
+/* Format a number for people: "24.82 kJ". */
 static void put_number(const struct report *report, const struct report_field *field,
                        const struct report_row *row, double value, char text[CELL_SIZE])
 {
-    /* of all energies and powers of a row, as that of the total */
+    /* all energies and powers of a row are taken to be as uncertain as its total */
     double share = field->offset == ROW(uncertainty_j) ? 1 : row->uncertainty_j / row->energy_j;
     const char *currency = report->rates.currency;
 
@@ -275,7 +275,7 @@ static void put_number(const struct report *report, const struct report_field *f
     }
 }
 
-/* @param text  its room. @return with the number in its unit */
+/* @param text  room for the cell's text. @return the cell, with its number in the chosen unit */
 static struct table_cell cell_of(const struct report *report, const struct report_field *field,
                                  const struct report_row *row, char text[CELL_SIZE])
 {
@@ -319,10 +319,10 @@ static struct table_cell cell_of(const struct report *report, const struct repor
 /* --- a table, and for programs --------------------------------------------------------------- */
 
 #define KEY_SIZE 40
-#define LEAST_TEXT 6  /* minimum width of a text that is cut; a user's may be less */
+#define LEAST_TEXT 6  /* least width of a text that is cut, unless the user gives less */
 #define FIT_ROWS 1000 /* rows that decide how wide columns are */
 
-/* The name with its unit, for programs: "energy_j". */
+/* Make the key of a field for programs, its name with its unit: "energy_j". */
 static void put_key(const struct report_field *field, int unit, char key[KEY_SIZE])
 {
     static const char *const suffixes[] = {[REPORT_POWER] = "w",
@@ -335,7 +335,7 @@ static void put_key(const struct report_field *field, int unit, char key[KEY_SIZ
     snprintf(key, KEY_SIZE, "%s%s%s", field->name, suffix ? "_" : "", suffix ? suffix : "");
 }
 
-/* Texts are cut to the width of their column, numbers never. */
+/* Texts are cut to the width of their column, numbers are never cut. */
 static void make_columns(struct report *report)
 {
     static const enum table_form forms[] = {
@@ -380,7 +380,7 @@ static void put_json_head(const struct report *report)
     puts("\"rows\":[");
 }
 
-/* @param json  NULL: a row of the table. @return 0; -1 with errno ENOMEM */
+/* @param json  NULL: write a row of the table. @return 0; -1 with errno ENOMEM */
 static int put_row(const struct report *report, const struct report_row *row,
                    struct json_writer *json)
 {
@@ -471,7 +471,7 @@ static int refuse_field(const struct apapi_error *err, bool numbers_only)
     return USAGE_ERROR;
 }
 
-/* "jobid,energy%12". @return 0; -1 with errno EINVAL (a field), ERANGE (a width, or too many). */
+/* Parse "jobid,energy%12". @return 0; -1 with errno EINVAL (no such field), ERANGE (bad width). */
 static int parse_columns(struct report *report, const char *list, struct apapi_error *err)
 {
     for (const char *word = list;; word++) {
@@ -501,7 +501,7 @@ static int parse_columns(struct report *report, const char *list, struct apapi_e
     }
 }
 
-/* Those of --format; else all for JSON, and a choice for others. */
+/* Take the columns of --format; without it, all fields for JSON, a selection for other forms. */
 static int choose_columns(struct report *report, struct apapi_error *err)
 {
     static struct report_field share;
@@ -527,7 +527,7 @@ static int choose_columns(struct report *report, struct apapi_error *err)
 
         if (column->field->offset == ROW(energy_j)) {
             share = *column->field;
-            share.name = "share"; /* not the energy of nodes */
+            share.name = "share"; /* because it is not the energy of nodes */
             column->field = &share;
         }
     }
@@ -561,7 +561,7 @@ static int report_command_prepare(struct report *report)
                    report->sort_text);
         return refuse_field(&err, true);
     }
-    /* Of all records together, curves take no more room; without -j there may be millions. */
+    /* curve_max limits all curves together; without -j there may be millions of records. */
     ledger->store.curve_max = query->jobs ? NAMED_CURVES_MAX : CURVES_MAX;
     ledger->store.shares = report->shares;
     ledger->store.mixed = ledger->by == REPORT_BY_NODE;
@@ -571,7 +571,7 @@ static int report_command_prepare(struct report *report)
 
 /* --- rows from records ------------------------------------------------------------------------ */
 
-/* Greatest first, unknown ones last, else stable. @param values  of rows, by where they begin */
+/* Sort greatest first, unknown last, else by row. @param values  by the number of a row's bucket */
 static int compare_values(const void *left, const void *right, void *values)
 {
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
@@ -581,7 +581,7 @@ static int compare_values(const void *left, const void *right, void *values)
     return order ? order : COMPARE(a, b);
 }
 
-/* Rows are summed up twice instead of being kept: there may be a million. */
+/* Sum up each row a second time rather than keep all rows: there may be a million. */
 static int sort_rows(const struct report *report, uint32_t *order, size_t count)
 {
     const struct report_view view = {.rates = &report->rates};
@@ -671,7 +671,7 @@ static int print_report(struct report *report)
     int result = order ? 0 : -1;
 
     if (ledger->by == REPORT_BY_NODE && !ledger->clusters && !report->format_text &&
-        !report->json) { /* the cluster is not needed */
+        !report->json) { /* the cluster is not needed: all nodes have the same one */
         memmove(columns + 1, columns + 2, (--report->count - 1) * sizeof *columns);
     }
     if (order && count == 0) {
@@ -723,7 +723,7 @@ int report_command(int argc, char **argv)
         return command_finish(COMMAND, EXIT_SUCCESS);
     }
     query_words(query, argv + optind, (size_t)(argc - optind), false);
-    /* As in sacct, a job that is named is found whenever it ran. */
+    /* As in sacct, a job that the user names is found whenever it ran. */
     if (!query->from && !query->to && !query->jobs && query->file_count == 0) {
         query->from = "today";
     }

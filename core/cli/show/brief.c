@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A job in a few lines, as seff, see apapi-show(1). */
+/* A job in a few lines, as seff prints it; see apapi-show(1). */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,33 +16,33 @@
 #include "cli/command.h"
 #include "cli/show/forms.h"
 
-#define RECORDED_SHARE 0.99 /* of the job's time: with less, the rest is worth a word ... */
-#define RECORDED_S 2        /* ... if it is longer, as Slurm counts whole seconds [s] */
+#define RECORDED_SHARE 0.99 /* of the job's time: with less, the rest is mentioned ... */
+#define RECORDED_S 2        /* ... if it is longer than this, as Slurm counts whole seconds [s] */
 #define CPU_LEAST                                                                                  \
-    0.1 /* used, of the core time: with less, idle power would be most of its energy */
+    0.1 /* share of core time used: with less, most of the energy would be idle power */
 
 /* --- a job in a few lines --------------------------------------------------------------------- */
 
 /*
- * A job in a few lines: Slurm's accounting knows its times, records its energy. NaN, "", 0: not
+ * A job in a few lines: times come from Slurm's accounting, energy from records. NaN, "", 0: not
  * known.
  */
 struct brief {
     struct show_options *options;
-    struct show *show;    /* its records; count 0: there are none to read */
-    struct sacct_job job; /* its number is 0 if Slurm's accounting does not say, or not in time */
+    struct show *show;    /* records of the job; count 0: no record can be read */
+    struct sacct_job job; /* job.job is 0 if Slurm's accounting did not answer, or not in time */
     bool several;         /* Slurm knows several jobs of this number */
-    char why[SACCT_WHY_SIZE]; /* Slurm's accounting says nothing; "": it does */
+    char why[SACCT_WHY_SIZE]; /* why Slurm's accounting does not know the job; "": it does */
     double node_w;
     uint64_t gpus;
-    double gpu_share; /* of the time in which a kernel ran */
+    double gpu_share; /* share of the time in which a GPU ran a kernel */
     char program[APAPI_TEXT_SIZE];
-    char job_name[APAPI_TEXT_SIZE]; /* instead of `program`: no steps but batch and extern */
+    char job_name[APAPI_TEXT_SIZE]; /* set instead of `program` if only batch and extern ran */
 };
 
 /* --- what a job used -------------------------------------------------------------------------- */
 
-/* That of the step with the highest energy. Slurm's own steps run none. */
+/* Find the program of the step with the highest energy. Slurm's own steps run no program. */
 static void find_program(struct brief *brief)
 {
     const struct show *show = brief->show;
@@ -63,7 +63,7 @@ static void find_program(struct brief *brief)
     }
 }
 
-/* @return percent, all GPUs of a record added up. */
+/* @return the GPU utilization, added up over all GPUs of a record [percent] */
 static double gpu_percent(const struct apapi_record *record, size_t *gpus)
 {
     static const char end[] = ":gpu_utilization";
@@ -86,7 +86,7 @@ static double gpu_percent(const struct apapi_record *record, size_t *gpus)
     return sum;
 }
 
-/* Of each node counts the longest record that has it: that of the batch script, or of the step. */
+/* On each node, the longest record with GPUs counts: the batch script's, or the step's. */
 static void find_gpu_share(struct brief *brief)
 {
     const struct show *show = brief->show;
@@ -188,7 +188,7 @@ static void brief_put_job(const struct brief *brief)
 static void brief_put_energy(const struct brief *brief)
 {
     const struct sacct_job *job = &brief->job;
-    /* without jobacct_gather, Slurm says 0 */
+    /* without jobacct_gather, Slurm reports a CPU time of 0 */
     double efficiency = job->cpu_s > 0 ? job->cpu_s / job->core_s : (double)NAN;
     size_t runs = brief->show->total.runs;
 
@@ -225,7 +225,7 @@ static void brief_put_energy(const struct brief *brief)
 
 /* --- records and Slurm ------------------------------------------------------------------------ */
 
-/* @return 0; the exit status after a message: then there is nothing to wait for. */
+/* Read records, and ask Slurm. @return 0; the exit status after a message: then do not wait. */
 static int look(struct brief *brief)
 {
     struct query *query = &brief->options->query;

@@ -7,18 +7,18 @@
 #include "cli/records/input.h"
 #include "config/config.h"
 
-/* `apapi show`: one job in full, in a few lines, or one step as srun prints it. */
+/* The forms of `apapi show`: a job in full, a job in a few lines, or a step as srun prints it. */
 
 struct show_options {
     struct query query;
-    struct show show; /* the job's records */
+    struct show show; /* records of the job */
     bool brief;
     const char *wait;
-    uint64_t wait_ns;          /* brief: for the energy of the job */
-    enum config_format format; /* of a step; CONFIG_NONE: not given */
+    uint64_t wait_ns;          /* with `brief`: how long to wait for the energy of the job */
+    enum config_format format; /* of a step's report; CONFIG_NONE: not given */
 };
 
-/** A job by sacct(1). Unknown values are "", 0 or NaN. */
+/** A job as sacct(1) knows it. Unknown values are "", 0 or NaN. */
 struct sacct_job {
     uint32_t job;
     char job_id[64]; /* "17", "17_3", "17+1" */
@@ -27,8 +27,8 @@ struct sacct_job {
     uint64_t nodes, cores;
     double elapsed_s;
     double core_s; /* cores x elapsed_s [s] */
-    double cpu_s;  /* that its processes have used [s] */
-    /* what `apapi sync` has written */
+    double cpu_s;  /* CPU time that its processes have used [s] */
+    /* written by `apapi sync`: */
     double energy_j, uncertainty_j, mean_w, measured, recorded_s;
 };
 
@@ -46,26 +46,26 @@ struct sacct_job {
 #define SACCT_DELIMITER "\x1f"
 
 /**
- * Understand a line of it.
+ * Parse a line of sacct's output.
  * @param line  is cut up
- * @return whether it is a job: not a step, and nothing else
+ * @return whether the line is a job, not a step or anything else
  */
 bool sacct_line_parse(char *line, struct sacct_job *job);
 
 /**
- * Ask it about the job of the query.
- * @param show  its records: it is a job of these
+ * Ask sacct(1) about the job of the query.
+ * @param show  records of the job, to which the answer must belong
  * @param job   result
- * @param why   result: why it does not know the job, or no energy of a job without records; ""
- * @return whether there are several such jobs; then it knows none
+ * @param why   result: why the job, or the energy of a job without records, is not known; ""
+ * @return whether sacct knows several such jobs; then `job` is unknown
  */
 bool sacct_ask(const struct query *query, const struct show *show, struct sacct_job *job,
                char why[SACCT_WHY_SIZE]);
 
-/** @return whether the job has not ended: its records are of steps that have. */
+/** @return whether the job has not ended. Then its records are of steps that have ended. */
 bool sacct_goes_on(const struct sacct_job *job);
 
-/** A job that has not ended has no record: say so. @return the exit status */
+/** Report that a job has no record because it has not ended. @return the exit status */
 int show_fail_going(const char *command, const struct sacct_job *job);
 
 /** Print a job in a few lines. @return the exit status */

@@ -15,7 +15,7 @@
 
 /* --- a line --------------------------------------------------------------------------------- */
 
-/* Of --format below. */
+/* Columns of a line, in the order of --format below. */
 enum column {
     JOB,
     JOB_ID,
@@ -33,9 +33,9 @@ enum column {
     COLUMNS
 };
 
-#define OWN_BEGIN "{\"apapi\":{" /* after other text, or as the whole: see apapi-sync(8) */
+#define OWN_BEGIN "{\"apapi\":{" /* after other text, or at the start: see apapi-sync(8) */
 
-/* @return NaN for what no amount can be */
+/* @return `value`, or NaN if it cannot be an amount */
 static double amount(double value)
 {
     return value >= 0 && isfinite(value) ? value : NAN;
@@ -57,7 +57,7 @@ static uint64_t count_of(const char *text)
     return end && !*end ? count : 0;
 }
 
-/* "[DD-]HH:MM:SS", "MM:SS.mmm" */
+/* Parse "[DD-]HH:MM:SS" or "MM:SS.mmm". */
 static double cpu_time_of(const char *text)
 {
     const char *dash = strchr(text, '-');
@@ -86,8 +86,8 @@ static double member_of(const struct tree_node *object, const char *key)
     return tree_is_number(value) ? amount(tree_number(value)) : NAN;
 }
 
-/* The comment is an object with our key, or a text with such an object at its end. The text may
- * look like an object: sacctmgr makes another quotation mark of each. */
+/* The comment is an object with our key, or a text that ends with such an object. The text may look
+ * like an object, too: sacctmgr replaces each of its quotation marks by another character. */
 static void read_comment(const char *comment, struct sacct_job *job)
 {
     const char *at = *comment == '{' ? comment : strstr(comment, OWN_BEGIN);
@@ -151,15 +151,15 @@ bool sacct_line_parse(char *line, struct sacct_job *job)
     "CPUTimeRAW,TotalCPU,AdminComment --jobs=\"$APAPI_JOBS\" "                                     \
     "${APAPI_CLUSTERS:+--clusters=\"$APAPI_CLUSTERS\"} 2>&1 </dev/null"
 
-#define FAILED_LATE 137 /* timeout(1) has killed it */
+#define FAILED_LATE 137 /* timeout(1) has killed sacct */
 #define FAILED_NONE 127
 
 /*
- * sacct(1) runs as the caller, so that Slurm decides what he may see; it is a program of its own,
- * because apapi does not link Slurm's library. Its output, also its standard error, is ours to
- * report.
- * @param why  why there is no answer
- * @return the text, for free(); NULL: no answer
+ * Run sacct(1) as the caller, so that Slurm decides what he may see. It is a separate program,
+ * because apapi is not linked with Slurm's library. Its standard output and error are both read
+ * here.
+ * @param why  result: why there is no answer
+ * @return the output, for free(); NULL: no answer
  */
 static char *run_sacct(const struct query *query, char why[SACCT_WHY_SIZE])
 {
@@ -172,7 +172,7 @@ static char *run_sacct(const struct query *query, char why[SACCT_WHY_SIZE])
     setenv("APAPI_JOBS", query->jobs, 1);
     setenv("APAPI_CLUSTERS", query->wanted.cluster ? query->wanted.cluster : "", 1);
     unsetenv("SACCT_FORMAT");
-    signal(SIGCHLD, SIG_DFL);         /* if it is ignored, no exit status is known */
+    signal(SIGCHLD, SIG_DFL);         /* while SIGCHLD is ignored, no exit status is known */
     out = popen(SACCT_COMMAND, "re"); // NOLINT(cert-env33-c): what users say is in the environment
     if (!out) {
         return NULL;
@@ -194,7 +194,7 @@ static char *run_sacct(const struct query *query, char why[SACCT_WHY_SIZE])
     return NULL;
 }
 
-/* Records and Slurm's accounting may be of different clusters. */
+/* The job in Slurm's accounting may be of another cluster than the records. */
 static bool is_of_records(const struct show *show, const struct sacct_job *job)
 {
     for (size_t i = 0; i < show->entries.count; i++) {
@@ -233,7 +233,7 @@ bool sacct_ask(const struct query *query, const struct show *show, struct sacct_
 {
     char *text, *rest, *line;
     struct sacct_job job;
-    bool several = false, whole = false; /* of a heterogeneous job */
+    bool several = false, whole = false; /* whole: a heterogeneous job */
 
     *why = '\0';
     *known = SACCT_JOB_UNKNOWN;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi show, see apapi-show(1). */
+/* The command apapi show, see apapi-show(1). */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -34,7 +34,7 @@
 
 /* --- the curve -------------------------------------------------------------------------------- */
 
-/* @return whether a node ran in this column */
+/* @return whether a node ran in this column of the curve */
 static bool curve_ran(const struct show *show, int column)
 {
     int64_t start_ns = show->total.start_unix_ns;
@@ -121,7 +121,7 @@ static void full_put_moment(const char *name, int64_t unix_ns)
     put_named(name, text);
 }
 
-/* From the most reliable record: Slurm's values first, then those of the step's environment. */
+/* Print the identity of the most reliable record: one verified by Slurm, else the first one. */
 static void full_put_identity(const struct show *show, const struct sacct_job *slurm)
 {
     char state[80];
@@ -287,7 +287,7 @@ static void print_remarks(const char *title, struct remarks *remarks)
     namelist_free(&remarks->texts);
 }
 
-/* 0; -1 with errno ENOMEM. */
+/* @return 0; -1 with errno ENOMEM. */
 static int full_print(const struct show *show, const struct sacct_job *slurm, bool verbose)
 {
     struct remarks trust = {.most = 0}, unusual = {.most = verbose ? 0 : UNUSUAL_LISTED};
@@ -315,10 +315,10 @@ static int full_print(const struct show *show, const struct sacct_job *slurm, bo
 struct merging {
     const struct query *query;
     enum config_format format;
-    struct apapi_identity first; /* of the first record: its step is the one */
-    char several[200];           /* not one step: which ones, and how to select; "" */
-    struct namelist lines;       /* its records */
-    struct sum_store store;      /* when they ran; marked: it counts */
+    struct apapi_identity first; /* identity of the first record, whose step is printed */
+    char several[200];           /* if of several steps: which, and how to select one; "" */
+    struct namelist lines;       /* records of the step */
+    struct sum_store store;      /* times of the records; a piece is marked if its record counts */
     struct apapi_merge *merge;
 };
 
@@ -346,7 +346,7 @@ static int step_take(const struct apapi_record *record, const char *line, size_t
     if (!*first->name) {
         memcpy(first->name, id->name, sizeof first->name);
     }
-    if (!*first->cluster) { /* a node may not know it */
+    if (!*first->cluster) { /* some nodes may not know the cluster */
         memcpy(first->cluster, id->cluster, sizeof first->cluster);
     }
     if (namelist_add_part(&merging->lines, line, size) || sum_add(&merging->store, record, NULL)) {
@@ -356,7 +356,7 @@ static int step_take(const struct apapi_record *record, const char *line, size_t
     return 0;
 }
 
-/* Of a node in the last run the latest record counts, by any clock; of one start the longest. */
+/* Choose each node's latest record of the last run, by any clock; of equal starts the longest. */
 static int choose_latest(struct merging *merging, struct sum_entries *entries)
 {
     struct apapi_job_total total;
@@ -389,7 +389,7 @@ static int choose_latest(struct merging *merging, struct sum_entries *entries)
     return 0;
 }
 
-/* If no list of nodes is given, that of the records is used. */
+/* Expect these nodes, too: without a list of nodes, the list in the records is used. */
 static int expect_missing(const struct sum_gap *gap, void *merge)
 {
     int result = 0;
@@ -400,7 +400,7 @@ static int expect_missing(const struct sum_gap *gap, void *merge)
     return result;
 }
 
-/* Add up the records that count, in order of arrival. */
+/* Add up the records that count, in the order in which they were read. */
 static int merge_latest(struct merging *merging)
 {
     const struct query *query = merging->query;
@@ -448,7 +448,7 @@ static int step_print(struct merging *merging)
                            step_report_write(merging->merge, merging->format, &head, stdout));
 }
 
-/* Print the step of query->files as srun does; query->wanted.nodes are all of its nodes. */
+/* Print the step in query->files as srun does. query->wanted.nodes lists all nodes of the step. */
 static int show_step(struct query *query, enum config_format format)
 {
     struct merging merging = {.query = query,
@@ -496,7 +496,7 @@ static const struct option_table table = {
 
 /* --- one job in full -------------------------------------------------------------------------- */
 
-/* Not if its script has ended, and nothing has begun since then, as after a requeue. */
+/* A job goes on unless its script has ended and nothing began later, as it does after a requeue. */
 static bool may_go_on(const struct show *show)
 {
     int64_t begun_ns = 0, ended_ns = 0;
@@ -521,7 +521,7 @@ static int show_full(struct show_options *options)
 
     show->job = query->job_list.jobs[0];
     status = records_read(&options->query, show_add, show);
-    if (show->count == 0 && (status == 0 || query->own)) { /* else they could not be read */
+    if (show->count == 0 && (status == 0 || query->own)) { /* else the records could not be read */
         sacct_ask(query, show, &slurm, why);
         if (sacct_goes_on(&slurm)) {
             return show_fail_going(query->command, &slurm);
@@ -568,7 +568,7 @@ static int show_check(struct show_options *options)
     return 0;
 }
 
-/* @param argv  its first word can also be an old one, about which scripts need no advice */
+/* @param argv  argv[0] may be an old name; scripts get no advice about that */
 int show_command(int argc, char **argv)
 {
     bool merges = strcmp(argv[0], "merge") == 0, is_brief = strcmp(argv[0], "summary") == 0;
@@ -590,7 +590,7 @@ int show_command(int argc, char **argv)
     }
     words = argv + optind;
     count = (size_t)(argc - optind);
-    /* -j, or the first word; without JOB, words that are files are of one step */
+    /* the job is given by -j or the first word; without it, words that are files are of one step */
     step = options.format != CONFIG_NONE;
     files = step || (count > 0 && !options.brief && !job_is_named(words[0]) &&
                      (strcmp(words[0], "-") == 0 || access(words[0], F_OK) == 0));

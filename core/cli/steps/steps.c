@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The live pages of this machine's steps as a snapshot. */
+/* A snapshot of this machine's steps, from their live pages. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 static const struct top_figure new = {.now = NAN, .total = NAN, .uncertainty_j = NAN, .age_s = NAN};
 
-/* Add two figures of different meters. The sum lacks a value that one of them lacks. */
+/* Add two figures of different meters. If one lacks a value, the sum lacks it, too. */
 static struct top_figure top_sum(const struct top_figure *a, const struct top_figure *b)
 {
     return (struct top_figure){.measured = true,
@@ -27,7 +27,7 @@ static struct top_figure top_sum(const struct top_figure *a, const struct top_fi
                                .age_s = fmax(a->age_s, b->age_s)};
 }
 
-/* The total of the domains that add up. */
+/* Set the total of the domains that add up. */
 static void top_add_up(struct top_figure domains[APAPI_DOMAINS])
 {
     struct top_figure total = new;
@@ -44,7 +44,7 @@ static void top_add_up(struct top_figure domains[APAPI_DOMAINS])
 
 /* --- pages ---------------------------------------------------------------------------------- */
 
-/* A text of a page, which may not end with a NUL. */
+/* Copy a text of a page; it may not end with a NUL. */
 #define COPY_TEXT(copy, text)                                                                      \
     snprintf(copy, sizeof(copy), "%.*s",                                                           \
              (int)(sizeof(text) < sizeof(copy) ? sizeof(text) : sizeof(copy) - 1), text)
@@ -87,8 +87,8 @@ static bool is_old(const struct apapi_live_slot *slot, uint64_t now_ns)
     return slot->time_ns > 0 && age_ns / 3 > limit_ns;
 }
 
-/* A slot that is being written all the time is left unknown. The figures of a step that has ended
- * are never stale.
+/* Read a slot. If it is being written all the time, its figure stays unknown. Figures of a step
+ * that has ended are never stale.
  */
 static void read_slot(const struct apapi_live_slot *slot, const struct top_view *view,
                       const struct top_step *step, struct top_figure *figure)
@@ -115,7 +115,7 @@ static void read_slot(const struct apapi_live_slot *slot, const struct top_view 
 int top_add(struct top_view *view, const struct apapi_live_page *page)
 {
     const struct apapi_live_head *head = &page->head;
-    uint32_t state = apapi_live_state(page); /* it is read first: it promises the rest */
+    uint32_t state = apapi_live_state(page); /* read first: when it is set, the rest is written */
     uint32_t events = apapi_live_event_count(page);
     struct top_step *step;
 
@@ -188,7 +188,7 @@ static bool is_running(const struct top_step *step, enum apapi_domain domain)
     return step->state == APAPI_LIVE_RUNNING && step->domains[domain].measured;
 }
 
-/* The newest figure of the steps that read the same meters as the first one. */
+/* @return the newest figure of the steps that read the same meters as steps[first]. */
 static struct top_figure freshest(const struct top_step *steps, size_t count, size_t first,
                                   enum apapi_domain domain)
 {
@@ -203,13 +203,13 @@ static struct top_figure freshest(const struct top_step *steps, size_t count, si
             best = *figure;
         }
     }
-    best.total = best.uncertainty_j = NAN; /* covers each step's own time */
+    best.total = best.uncertainty_j = NAN; /* each step has counted over its own time */
     return best;
 }
 
 /*
- * For packages, memory and the whole node, each step reads everything. Steps may have GPUs of their
- * own, which add up. If they share some GPUs only, the node's power is not known.
+ * Each step reads all packages, memory and the whole node. Steps may have GPUs of their own, which
+ * add up. If steps share only some of their GPUs, the node's power is not known.
  */
 static void sum_domain(struct top_node *node, const struct top_step *steps, size_t count,
                        enum apapi_domain domain)
@@ -237,7 +237,7 @@ static void sum_domain(struct top_node *node, const struct top_step *steps, size
     }
 }
 
-/* From steps sorted by node. 0; -1 with errno ENOMEM. */
+/* Sum up the nodes of the steps, which are sorted by node. @return 0; -1 with errno ENOMEM. */
 static int top_sum_nodes(struct top_view *view)
 {
     view->nodes = calloc(view->count + 1, sizeof *view->nodes);
@@ -272,7 +272,7 @@ static double sort_value(const struct top_step *step, enum top_sort sort)
                                   : step->domains[TOP_TOTAL].total;
 }
 
-/* By job in the order of the pages: node, job and step, numbers by value. */
+/* Sort by job as pages are sorted: by node, job and step, with numbers by value. */
 static int compare_steps(const void *left, const void *right, void *sort)
 {
     const struct top_step *a = left, *b = right;

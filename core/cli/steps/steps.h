@@ -9,19 +9,19 @@
 
 /* A snapshot of the steps that run on this machine. */
 
-#define TOP_TOTAL APAPI_DOMAIN_NONE        /* used as the index of the sum */
-#define TOP_STALE_NS UINT64_C(10000000000) /* or three intervals if they are longer */
+#define TOP_TOTAL APAPI_DOMAIN_NONE        /* index of the sum of the domains that add up */
+#define TOP_STALE_NS UINT64_C(10000000000) /* older is stale, but for three intervals [ns] */
 
-/** A figure of a page. */
+/** Figures of a domain, from live pages. */
 struct top_figure {
     bool measured;
     bool estimated;
-    bool failed;          /* its latest reading failed, or that of a part */
-    bool stale;           /* not read for so long that it may have changed */
+    bool failed;          /* the latest reading of the meter, or of one of several, failed */
+    bool stale;           /* not read for so long that the value may have changed */
     double now;           /* [W], [unit/s], or a gauge's value; NaN: unknown */
     double total;         /* [J], or in the event's unit; NaN: unknown */
-    double uncertainty_j; /* of an energy; NaN: unknown */
-    double age_s;         /* since the latest good reading; NaN: none */
+    double uncertainty_j; /* of `total`, if that is an energy; NaN: unknown */
+    double age_s;         /* time since the latest good reading [s]; NaN: none */
 };
 
 /** A step on a node. */
@@ -30,13 +30,13 @@ struct top_step {
     char name[64]; /* "17_3.0" */
     enum apapi_live_state state;
     int64_t start_unix_ns; /* 0: not known */
-    double elapsed_s;      /* NaN: not started */
+    double elapsed_s;      /* NaN: the step has not started */
     struct top_figure domains[APAPI_DOMAINS];
-    char (*gpu_meters)[APAPI_NAME_SIZE]; /* the events that say which GPUs are the step's */
+    char (*gpu_meters)[APAPI_NAME_SIZE]; /* names of events that tell which GPUs are the step's */
     size_t gpu_meter_count;
 };
 
-/** The meters of a node, each once even if several steps show it. */
+/** The meters of a node. Each meter counts once, even if several steps show it. */
 struct top_node {
     char name[APAPI_TEXT_SIZE];
     size_t steps;
@@ -45,7 +45,7 @@ struct top_node {
 
 struct top_view {
     int64_t unix_ns;  /* time of the snapshot */
-    uint64_t mono_ns; /* the same, CLOCK_MONOTONIC */
+    uint64_t mono_ns; /* time of the snapshot, by CLOCK_MONOTONIC */
     struct top_step *steps;
     size_t count, room;
     struct top_node *nodes;
@@ -55,19 +55,19 @@ struct top_view {
 
 enum top_sort { TOP_BY_JOB, TOP_BY_POWER, TOP_BY_ENERGY, TOP_BY_TIME };
 
-/** Add a page to the view. For apapi_live_scan(). 0; -1 with errno ENOMEM. */
+/** Add a page to the view: a function for apapi_live_scan(). @return 0; -1 with errno ENOMEM. */
 int top_add(struct top_view *view, const struct apapi_live_page *page);
 
-/** @return whether the page's step is wanted. */
+/** @return whether the query wants the page's step. */
 bool top_wants(const struct query *query, const struct apapi_live_page *page);
 
 /**
- * Call it after all pages were added: calculates the nodes, and sorts the steps. By power, energy
- * and time: the greatest first, unknown ones last. 0; -1 with errno ENOMEM.
+ * Add up the nodes, and sort the steps. Call it after all pages were added. Sorted by power, energy
+ * or time, the greatest value is first, unknown ones last. @return 0; -1 with errno ENOMEM.
  */
 int top_work_out(struct top_view *view, enum top_sort sort);
 
-/** Free what it owns, and empty it. */
+/** Free what the view owns, and empty it. */
 void top_clear(struct top_view *view);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi top: the power of the steps that run here. */
+/* apapi top: the power of the steps that run on this machine. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -17,21 +17,21 @@
 #include "record/fields.h"
 #include "render/table.h"
 
-/* Options of the output. */
+/* How steps are shown. */
 struct top_form {
     enum top_sort sort;
     bool verbose;
-    bool filtered; /* steps were filtered */
+    bool filtered; /* steps are selected by options */
     size_t width;  /* columns; 0: no limit */
-    size_t height; /* lines of a screen that is drawn again; 0: no limit */
+    size_t height; /* lines of the screen, if it is cleared for each update; 0: no limit */
 };
 
 /* --- for people ----------------------------------------------------------------------------- */
 
 #define CELL_SIZE (UNITS_SIZE + 8)
-#define NAME_LEAST 6 /* minimum width of a name */
+#define NAME_LEAST 6 /* least width of a name */
 
-/* Columns of the steps; the domains' follow DOMAIN. */
+/* Columns of the steps. Columns of domains begin at DOMAIN. */
 enum { STEP, USER, NODE, STATE, ELAPSED, POWER, DOMAIN, ENERGY = DOMAIN + APAPI_DOMAINS - 1, NAME };
 
 #define DOMAIN_COLUMN(name)                                                                        \
@@ -59,17 +59,17 @@ static const struct table_column step_columns[] = {
 enum { STEP_COLUMNS = COUNT_OF(step_columns) };
 _Static_assert(STEP_COLUMNS == NAME + 1, "a column for each domain");
 
-/* Which columns and marks are used. */
+/* Columns and marks that the table needs. */
 struct content {
     bool domains[APAPI_DOMAINS];
     bool nodes;
-    bool shared; /* several steps on one node */
+    bool shared; /* several steps run on one node */
     bool estimated, failed, stale;
 };
 
 /* --- cells ---------------------------------------------------------------------------------- */
 
-/* It precedes the number, which keeps its column. */
+/* @return the mark before a number. The number stays aligned with others. */
 static const char *mark_of(const struct top_figure *figure)
 {
     return figure->failed ? "!" : figure->stale ? "?" : figure->estimated ? "*" : "";
@@ -78,7 +78,7 @@ static const char *mark_of(const struct top_figure *figure)
 /* A row of a step or node, with the powers of its domains. */
 struct step_row {
     struct table_cell cells[STEP_COLUMNS];
-    char powers[APAPI_DOMAINS][CELL_SIZE]; /* the first is the total's */
+    char powers[APAPI_DOMAINS][CELL_SIZE]; /* powers[0] is the total's */
 };
 
 static void fill_row(struct step_row *row, const struct top_figure domains[APAPI_DOMAINS],
@@ -132,7 +132,7 @@ static void put_step(const struct table *table, const struct top_step *step,
 
 /* --- tables --------------------------------------------------------------------------------- */
 
-/* Also which marks must be explained. */
+/* Find out which columns are needed, and which marks must be explained. */
 static struct content find_content(const struct top_view *view)
 {
     struct content content = {.nodes = view->node_count > 1};
@@ -178,7 +178,7 @@ static int put_steps(const struct top_view *view, const struct content *content,
 
 /* --- around them ---------------------------------------------------------------------------- */
 
-/* It is cut at the edge of the terminal. */
+/* Print the title, cut at the edge of the terminal. */
 static void put_title(const struct top_view *view, const struct top_form *form)
 {
     const char *node = view->node_count == 1 ? view->nodes->name : "";
@@ -206,7 +206,7 @@ static void put_notes(const struct top_view *view, const struct content *content
                       const struct top_form *form, FILE *out)
 {
     const struct {
-        size_t count; /* 0: it does not apply */
+        size_t count; /* 0: the note does not apply */
         const char *one, *many;
     } notes[] = {{content->shared,
                   "a step's figures are those of its whole node: steps do not add up", NULL},
@@ -253,11 +253,11 @@ static const char *skip_lines(const char *text, size_t count)
     return text;
 }
 
-/* Of the steps, the first rows that fit on the screen; the rows of nodes and the notes stay. */
+/* Print the first steps that fit on the screen, and all rows of nodes and notes. */
 static void put_fitting(const char *text, size_t steps, size_t height)
 {
     size_t rows = steps > 0 ? steps + 1 : 0;      /* with the headings */
-    size_t around = 3 + count_lines(text) - rows; /* also title, how many more, and the cursor */
+    size_t around = 3 + count_lines(text) - rows; /* other lines, title, "N more" and cursor */
     size_t room = height > around ? height - around : 1;
     size_t shown = height == 0 || rows <= room + 1 ? rows : room;
     const char *rest = skip_lines(text, shown);
@@ -338,7 +338,7 @@ static void json_domains(struct json_writer *json, const struct top_figure *doma
     }
 }
 
-/* One line to standard output. 0; -1 with errno ENOMEM. */
+/* Print one line to standard output. @return 0; -1 with errno ENOMEM. */
 static int top_print_json(const struct top_view *view)
 {
     struct json_writer json = {.out = stdout};
@@ -384,14 +384,14 @@ static int top_print_json(const struct top_view *view)
 
 struct top {
     struct query query;
-    const char *dir; /* NULL: that of apapi.conf */
+    const char *dir; /* NULL: live_dir of apapi.conf */
     struct top_form form;
     struct top_view view;
     uint64_t delay_ns;
     size_t iterations; /* 0: no end */
     bool json, once;
-    bool clears; /* the terminal, before each table */
-    bool found;  /* something, in one of the looks */
+    bool clears; /* clear the terminal before each table */
+    bool found;  /* an update has shown at least one step */
 };
 
 /* --- options -------------------------------------------------------------------------------- */

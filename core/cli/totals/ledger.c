@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sums of a report: which records are of which, what they say of it, and their order. */
+/* Sums of a report: which records belong to which sum, what they say about it, and their order. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,11 +14,11 @@
 #include "record/record.h"
 #include "sum/members.h"
 
-#define DAYS_MAX 4000 /* parts of one record, divided by day */
+#define DAYS_MAX 4000 /* parts of one record that is divided by day */
 
 /* --- records -------------------------------------------------------------------------------- */
 
-/* @return its number; POOL_NONE: out of memory */
+/* @return the number of the identity; POOL_NONE: out of memory */
 static uint32_t put_identity(struct report_ledger *ledger, const struct apapi_identity *id,
                              const char *day)
 {
@@ -52,12 +52,12 @@ static uint32_t put_identity(struct report_ledger *ledger, const struct apapi_id
     return number;
 }
 
-/* @param day  "": any */
+/* @param day  "": the record is not divided by day */
 static int put_part(struct report_ledger *ledger, const struct apapi_record *record,
                     const struct sum_part *part, const char *day, uint64_t digest)
 {
     struct sum_piece *piece;
-    uint32_t identity = pool_put(&ledger->store.texts, ""); /* the first one has the number 0 */
+    uint32_t identity = pool_put(&ledger->store.texts, ""); /* "" gets the number 0 */
 
     identity = identity == POOL_NONE ? identity : put_identity(ledger, &record->id, day);
     if (identity == POOL_NONE || sum_add(&ledger->store, record, part)) {
@@ -70,7 +70,7 @@ static int put_part(struct report_ledger *ledger, const struct apapi_record *rec
     return 0;
 }
 
-/* The next local midnight, and the day as "2026-11-21". */
+/* @return the next local midnight. `day` gets the date of unix_ns as "2026-11-21". */
 static int64_t day_end_ns(int64_t unix_ns, char day[16])
 {
     time_t seconds = unix_ns / NS_PER_S, end;
@@ -85,7 +85,7 @@ static int64_t day_end_ns(int64_t unix_ns, char day[16])
     return (end > seconds ? end : seconds + 1) * NS_PER_S;
 }
 
-/* The part of a record after `part` that is in one day; the first one if that is all zero. */
+/* Find the part of a record in the day after `part`; the first part if `days` is 0. */
 static bool next_day(const struct apapi_measurement *m, int days, struct sum_part *part,
                      char day[16])
 {
@@ -140,7 +140,7 @@ static int compare_starts(const void *left, const void *right)
     return order ? order : strverscmp(a->node, b->node);
 }
 
-/* That of the earliest record that has one. */
+/* @return the word of the earliest record that has one; 0: none has */
 static uint32_t earliest_word(const struct report_ledger *ledger, const struct sum_entries *entries,
                               int word, bool verified)
 {
@@ -154,7 +154,7 @@ static uint32_t earliest_word(const struct report_ledger *ledger, const struct s
     return found;
 }
 
-/* That of Slurm, or of the earliest record which names the part of an array or het job. */
+/* @return Slurm's own job ID, else the earliest that names a part of an array or het job. */
 static uint32_t job_id_of(const struct report_ledger *ledger, const struct sum_entries *entries)
 {
     uint32_t verified = earliest_word(ledger, entries, REPORT_JOB_ID, true);
@@ -169,7 +169,7 @@ static uint32_t job_id_of(const struct report_ledger *ledger, const struct sum_e
     return verified ? verified : earliest_word(ledger, entries, REPORT_JOB_ID, false);
 }
 
-/* Of a node, on which jobs of any user ran: what all of them have in common; else 0. */
+/* Any user's jobs run on a node. @return the word that all of its records have in common; else 0 */
 static uint32_t common_word(const struct report_ledger *ledger, const struct sum_entries *entries,
                             int word)
 {
@@ -183,7 +183,7 @@ static uint32_t common_word(const struct report_ledger *ledger, const struct sum
     return found;
 }
 
-/* Slurm's values have precedence over those of the step's environment, which a user controls. */
+/* Slurm's values have priority over those of the step's environment, which the user controls. */
 static uint32_t word_of(const struct report_ledger *ledger, const struct sum_entries *entries,
                         int word)
 {
@@ -199,7 +199,7 @@ static uint32_t word_of(const struct report_ledger *ledger, const struct sum_ent
     return found ? found : earliest_word(ledger, entries, word, false);
 }
 
-/* A user without a name is known by his uid, as in ls. @return 0; -1: out of memory */
+/* Name a user without a name by his uid, as ls does. @return 0; -1: out of memory */
 static int name_user(struct report_ledger *ledger, struct report_bucket *bucket)
 {
     uint32_t first = ledger->store.pieces[ledger->order[bucket->first]].mark;
@@ -250,7 +250,7 @@ static int64_t record_start_ns(const struct sum_piece *piece)
     return piece->start_ns - (int64_t)piece->before_ns;
 }
 
-/* Outside Slurm, which comes first, each record is a job of its own. */
+/* Jobs of Slurm come first. Outside Slurm, each record is a job of its own. */
 static int compare_jobs(const struct report_ledger *ledger, const struct sum_piece *a,
                         const struct sum_piece *b)
 {
@@ -269,7 +269,7 @@ static int compare_jobs(const struct report_ledger *ledger, const struct sum_pie
     if (a->job != APAPI_UNKNOWN && b->job != APAPI_UNKNOWN && a->cluster != b->cluster) {
         return compare_texts(ledger, a->cluster, b->cluster);
     }
-    order = order ? order : COMPARE(id->uid, other->uid); /* a number may come again */
+    order = order ? order : COMPARE(id->uid, other->uid); /* Slurm uses job numbers again */
     return order || id->uid != APAPI_UNKNOWN
                ? order
                : compare_texts(ledger, id->words[REPORT_USER], other->words[REPORT_USER]);
@@ -298,7 +298,7 @@ static int compare_parts(const void *left, const void *right, void *context)
     return order ? order : COMPARE(a->start_ns, b->start_ns);
 }
 
-/* A number that comes again after a long time is another job's. */
+/* A job number that is used again after a long time belongs to another job. */
 static int find_buckets(struct report_ledger *ledger)
 {
     const struct sum_piece *last = NULL;
@@ -333,7 +333,7 @@ static const struct sum_piece *first_piece(const struct report_ledger *ledger, s
 
 /* --- runs of jobs that were requeued -------------------------------------------------------- */
 
-/* How a bucket ended is how its last run did: in the first one a user can choose the number. */
+/* A bucket ends as its last run by start: a user can choose `restarts` in a job's first run. */
 static int end_bucket(const struct report_ledger *ledger, struct report_bucket *bucket)
 {
     struct sum_entries entries;
@@ -361,8 +361,8 @@ static int end_bucket(const struct report_ledger *ledger, struct report_bucket *
     return 0;
 }
 
-/* How many of the entries, which are sorted by start, are of the first of the jobs that had a
- * number. */
+/* Count the entries of the first job, if several jobs had the number one after the other. @param
+ * list  sorted by start */
 static size_t count_of_job(const struct sum_entry *list, size_t count)
 {
     int64_t until_ns = list->end_ns;
@@ -375,7 +375,7 @@ static size_t count_of_job(const struct sum_entry *list, size_t count)
     return own;
 }
 
-/* Which records of a job, by all of them, are of which run; those of a day know its nodes, too. */
+/* Find the run of each record of a job, by all of its records; by day, also the run's nodes. */
 static int find_runs(struct report_ledger *ledger, struct report_bucket *buckets, size_t count)
 {
     size_t parts = buckets[count - 1].first + buckets[count - 1].count - buckets->first;
@@ -409,7 +409,7 @@ static int find_runs(struct report_ledger *ledger, struct report_bucket *buckets
     return result;
 }
 
-/* Find out about a job. @return where the next one begins; 0: out of memory */
+/* Identify a job and find its runs. @return the next job's first bucket; 0: out of memory */
 static size_t conclude_job(struct report_ledger *ledger, size_t first)
 {
     struct report_bucket *buckets = ledger->buckets;
@@ -471,7 +471,7 @@ static int sort_parts(struct report_ledger *ledger)
     return find_buckets(ledger);
 }
 
-/* Sums are identical to the last digit in any order of the records. */
+/* Sums are identical to the last digit, whatever the order of the records. */
 uint32_t *report_ledger_rows(struct report_ledger *ledger, size_t *count)
 {
     uint32_t *rows;

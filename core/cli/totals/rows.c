@@ -33,7 +33,7 @@ int rates_set(struct rates *rates, const char *key, const char *text, struct apa
     if (*text < '0' || *text > '9' || *end || !isfinite(value)) {
         return apapi_fail(err, EINVAL, "'%.40s' is not a number from 0 on", text);
     }
-    if (rate == &rates->pue && value < 1) { /* the energy of a site includes that of its machines */
+    if (rate == &rates->pue && value < 1) { /* a site's energy includes that of its machines */
         return apapi_fail(err, EINVAL, "%g is below 1", value);
     }
     *rate = value;
@@ -61,28 +61,28 @@ int rates_read(const struct config *config, struct rates *rates, struct apapi_er
 #define PCT 100
 #define J_PER_KWH 3.6e6
 #define REMARK_COLUMNS 200
-#define REPORT_LIST_COLUMNS 4000 /* of a list of nodes in a row; the rest is only counted */
+#define REPORT_LIST_COLUMNS 4000 /* of a list of nodes in a row; the other nodes are counted */
 
-/* A row while it is added up. */
+/* State of a row while it is summed up. */
 struct row_sum {
     const struct report_ledger *ledger;
     const struct report_view *view;
     struct report_row *row;
-    /* what it does not show: */
-    double busy_s;      /* energy divided by power */
-    uint64_t window_ns; /* the longest of its jobs; 0: not known */
-    double node_s;      /* of all nodes of the jobs */
-    double measured_s;  /* of it, with known energy */
+    /* not shown in the row: */
+    double busy_s;      /* energy divided by power [s] */
+    uint64_t window_ns; /* shortest time with a power, longest of its jobs; 0: not known */
+    double node_s;      /* node time of all jobs */
+    double measured_s;  /* part of node_s with known energy */
     double covered_s, known_s;
     double node_count;
     uint32_t missing_domains;
-    /* of the bucket that is added: */
+    /* of the bucket that is added at present: */
     const struct report_bucket *bucket;
-    struct sum_entries entries; /* at first by step, node and start, then as sum_total() does */
+    struct sum_entries entries; /* sorted by step, node and start, then as sum_total() does */
     struct apapi_job_total total;
-    size_t delayed;                /* entries */
-    const char *job_id;            /* "": outside Slurm, or a node */
-    struct namelist missing_nodes; /* in its steps */
+    size_t delayed;                /* number of entries written late */
+    const char *job_id;            /* "": the row is a node, or not of Slurm */
+    struct namelist missing_nodes; /* of the bucket's steps */
 };
 
 /* --- remarks ---------------------------------------------------------------------------------- */
@@ -91,7 +91,7 @@ static void remark_job(const struct row_sum *sum)
 {
     const struct apapi_job_total *job = &sum->total;
 
-    /* its total is less than the energy, and nothing else says so */
+    /* an unknown domain makes the total too low, and nothing else says so */
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         if (job->missing_domains & domain_bit(d) && job->domains[d].unknown > 0) {
             remark(sum->view->remarks,
@@ -99,7 +99,7 @@ static void remark_job(const struct row_sum *sum)
                    apapi_domain_name(d), job->domains[d].unknown, job->nodes);
         }
     }
-    /* overlaps were not found by its clock */
+    /* overlaps of records were found by the node's time since boot, not by its clock */
     if (job->clock_jump_ns >= TIMING_JUMP_NS) {
         remark(sum->view->remarks, "%s: the clock of a node jumped by %s", sum->job_id,
                units_duration((double)job->clock_jump_ns / NS_PER_S).text);
@@ -108,7 +108,7 @@ static void remark_job(const struct row_sum *sum)
         remark(sum->view->remarks, "%s: the clocks of its nodes differ by %s", sum->job_id,
                units_duration((double)job->clock_apart_ns / NS_PER_S).text);
     }
-    if (sum->delayed > 0) { /* it explains why a report has changed */
+    if (sum->delayed > 0) { /* late records explain why a report has changed */
         remark(sum->view->remarks, "%s: %zu of %zu records were written late", sum->job_id,
                sum->delayed, job->records);
     }
@@ -192,7 +192,7 @@ static int put_nodelists(struct row_sum *sum)
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-/* Single records, which come by step, node and start. */
+/* Add single records; entries are sorted by step, node and start. */
 static void rows_add_pieces(struct row_sum *sum)
 {
     struct report_row *row = sum->row;
@@ -221,7 +221,7 @@ static void rows_add_pieces(struct row_sum *sum)
     row->delayed += (double)sum->delayed;
 }
 
-/* Keep what is the same in all buckets of the row. */
+/* Keep the words that are the same in all buckets of the row. */
 static void report_row_identify(const struct report_ledger *ledger,
                                 const struct report_bucket *bucket, struct report_row *row)
 {
@@ -246,7 +246,7 @@ static void rows_put_job(const struct row_sum *sum)
     if (bucket->code != APAPI_UNKNOWN) {
         bool good = bucket->code == 0 && (bucket->signal == 0 || bucket->signal == APAPI_UNKNOWN);
 
-        row->state = good ? "COMPLETED" : "FAILED"; /* records do not know Slurm's other states */
+        row->state = good ? "COMPLETED" : "FAILED"; /* records know no other state of Slurm */
         snprintf(row->exit, sizeof row->exit, "%u:%u", bucket->code,
                  bucket->signal == APAPI_UNKNOWN ? 0 : bucket->signal);
     }
@@ -259,7 +259,7 @@ static void rows_add_total(struct row_sum *sum)
 {
     const struct apapi_job_total *job = &sum->total;
     const struct rates *rates = sum->view->rates;
-    double energy_kwh = job->energy_j / J_PER_KWH * rates->pue; /* of the site */
+    double energy_kwh = job->energy_j / J_PER_KWH * rates->pue; /* used by the site */
     struct report_row *row = sum->row;
 
     row->elapsed_s += (double)job->elapsed_ns / NS_PER_S;
@@ -297,14 +297,14 @@ static void rows_conclude(const struct row_sum *sum)
     row->measured_pct = sum->node_s > 0 ? PCT * fmin(sum->measured_s / sum->node_s, 1) : NAN;
     row->covered_pct = sum->known_s > 0 ? PCT * sum->covered_s / sum->known_s : NAN;
     if (ledger->group_count > 0) {
-        row->nodes = NAN; /* jobs share them */
+        row->nodes = NAN; /* jobs share nodes */
         report_row_free(row);
     } else {
         row->nodes = sum->node_count;
         row->energy_per_node_j = row->energy_j / sum->node_count;
     }
     if (ledger->by == REPORT_BY_NODE) {
-        row->jobs = row->steps = NAN; /* numbers of steps do not identify jobs */
+        row->jobs = row->steps = NAN; /* the numbers of steps do not tell jobs apart */
     }
 }
 
@@ -360,7 +360,7 @@ int report_ledger_sum(const struct report_ledger *ledger, uint32_t row_at,
 {
     struct row_sum sum = {.ledger = ledger, .view = view, .row = row};
 
-    bool whole = ledger->by != REPORT_BY_NODE && ledger->by != REPORT_BY_DAY; /* steps */
+    bool whole = ledger->by != REPORT_BY_NODE && ledger->by != REPORT_BY_DAY; /* has whole steps */
 
     *row = (struct report_row){.missing = whole ? 0 : NAN,
                                .shareless = ledger->store.shares ? 0 : NAN,
@@ -407,11 +407,11 @@ static int shared_compare_buckets(const void *left, const void *right, void *pie
                    ((const struct sum_piece *)pieces)[*(const uint32_t *)right].mark);
 }
 
-/* @return how many are of the first one's node. @param overlap  result: of different buckets */
+/* Count the pieces of the first one's node. @param overlap  set if two buckets of them overlap */
 static size_t shared_same_node(const struct sum_piece *pieces, const uint32_t *numbers,
                                size_t count, bool *overlap)
 {
-    const struct sum_piece *first = &pieces[*numbers], *last = first; /* with the latest end */
+    const struct sum_piece *first = &pieces[*numbers], *last = first; /* last: has the latest end */
     int64_t until_ns = INT64_MIN;
     size_t i = 0;
 
@@ -428,7 +428,7 @@ static size_t shared_same_node(const struct sum_piece *pieces, const uint32_t *n
     return i;
 }
 
-/* Add the energy of some pieces of a node, each moment once; nothing if it is not known. */
+/* Add the energy of some pieces of a node, counting each moment once; add nothing if not known. */
 static int shared_add_energy(const struct sum_store *store, const uint32_t *numbers, size_t count,
                              double *energy_j)
 {
@@ -443,7 +443,7 @@ static int shared_add_energy(const struct sum_store *store, const uint32_t *numb
     return result ? -1 : 0;
 }
 
-/* Add the energy of a node's buckets beyond what the node has used. */
+/* Add by how much the energies of a node's buckets exceed what the node has used. */
 static int shared_add_node(const struct sum_store *store, uint32_t *numbers, size_t count,
                            double *shared_j)
 {
@@ -471,7 +471,7 @@ int report_ledger_shared(const struct report_ledger *ledger, double *shared_j)
 
     *shared_j = 0;
     if (ledger->by == REPORT_BY_NODE || ledger->by == REPORT_BY_STEP || store->shares) {
-        return 0; /* rows are not added up, or only steps of one job are, or shares */
+        return 0; /* not added up, steps of one job only, or shares, which do not overlap */
     }
     numbers = sum_numbers(ledger->order, count);
     if (!numbers) {
