@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash disable=SC2034  # variables for the files that source this
 #
-# Part of scripts/cluster: what both sides, outside and inside the site, use.
+# Part of scripts/cluster: functions used both outside and inside the site.
 
 marker=.apapi-cluster   # this file says that a folder is a cluster's state folder
-patience_s=120          # for what takes seconds at most on a machine that has nothing else to do
-network=10.77.0         # of the site; nobody outside can see it
-site_state=/run/cluster # where the site sees the state folder, too, whatever its path is
+patience_s=120          # limit for what takes a few seconds on an idle machine
+network=10.77.0         # the site's network; nothing outside can see it
+site_state=/run/cluster # path at which the site also sees the state folder, whatever its own path is
 state=                  # the state folder, an absolute path without symbolic links
-state_inside=           # the path by which Slurm knows it: `state`, or site_state
+state_inside=           # path by which Slurm knows the state folder: `state` or site_state
 clean_env=()            # environment of all daemons and commands
 
-# Sets `state`, `state_inside` and `clean_env`. The path ends up in slurm.conf, plugstack.conf and
-# /etc/passwd, where blanks and some other characters cannot be written, and slurmd's sockets lie below it,
-# whose names have 107 bytes at most. Where it does not fit, Slurm knows the folder as site_state.
+# Set `state`, `state_inside` and `clean_env`. The path gets into slurm.conf, plugstack.conf and
+# /etc/passwd, where blanks and some other characters cannot be written; and the names of slurmd's sockets
+# below it have 107 bytes at most. If it does not fit, Slurm knows the folder as site_state.
 state_locate() {
-    local LC_ALL=C # the letters are those of ASCII
+    local LC_ALL=C # letters are those of ASCII only
     state_set "${APAPI_CLUSTER_DIR:-$repository/build/cluster}"
     state_set "$(if cd -P -- "$state" 2>/dev/null; then echo "$PWD"; else realpath -m -- "$state"; fi)"
     [[ ${#state} -le 64 && $state =~ ^/[A-Za-z0-9@_./+~-]+$ ]] || state_inside=$site_state
@@ -44,8 +44,8 @@ die() {
     exit "$status"
 }
 
-# Closes every descriptor above 2: a daemon must not hold what its starter's caller has open (a test
-# runner would wait for it for ever).
+# Close every descriptor above 2. A daemon must not keep open what its starter's caller has open: a test
+# runner would wait for it for ever.
 close_fds() {
     local fd
     for fd in /proc/self/fd/*; do
@@ -56,20 +56,20 @@ close_fds() {
 
 # --- records of processes -------------------------------------------------------------------------
 #
-# STATE/run/NAME holds "BOOT-ID PID START-TIME": a process that merely got the same number later, or
-# a number from before the machine's last boot, is never taken for the one that was recorded.
+# STATE/run/NAME holds "BOOT-ID PID START-TIME", so that a later process with the same PID, or a PID
+# from before the machine's last boot, is never taken for the recorded process.
 
-# Sets `stat_start` and `stat_state` of a process. Fails when there is none.
+# Set `stat_start` and `stat_state` of a process. Fail if there is no such process.
 process_stat() {
     local stat
     { read -r stat <"/proc/$1/stat"; } 2>/dev/null || return 1
-    # the name, in parentheses, may contain anything
+    # the name, in parentheses, may contain any characters
     read -ra stat <<<"${stat##*) }"
     stat_state=${stat[0]}
     stat_start=${stat[19]}
 }
 
-# record NAME PID [NUMBER]: remember PID; NUMBER when readers will know it under another number
+# record NAME PID [NUMBER]: record a process; NUMBER is its PID as readers see it, if that differs
 record() {
     local boot
     process_stat "$2" || return 0
@@ -78,7 +78,7 @@ record() {
     mv "$state/run/.$1.new" "$state/run/$1"
 }
 
-# Sets `record_pid`, or fails when the recorded process is not alive.
+# Set `record_pid`. Fail if the recorded process is not alive.
 record_alive() {
     local boot start now
     { read -r boot record_pid start <"$state/run/$1"; } 2>/dev/null || return 1
@@ -89,15 +89,15 @@ record_alive() {
 
 # --- control groups -------------------------------------------------------------------------------
 
-# The name of the folder, in each control group file system, that holds the groups of this cluster's
-# nodes. Sets `groups_name`, or fails.
+# Set `groups_name`, the name of the folder in each control group file system that holds the groups of
+# this cluster's nodes. Fail if there is none.
 groups_locate() {
     local pid start
     { read -r _ pid start <"$state/run/site"; } 2>/dev/null || return 1
     groups_name=apapi-$pid-$start
 }
 
-# Prints the folders where control group file systems are mounted.
+# Print the folders where control group file systems are mounted.
 groups_mounts() {
     local folder type
     while read -r _ folder type _; do

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# shellcheck shell=bash disable=SC2154  # variables of those who source this
+# shellcheck shell=bash disable=SC2154  # variables of the files that source this
 #
 # Part of scripts/cluster: makes the state folder and the files in its etc/.
 
@@ -22,8 +22,8 @@ write_state() {
     write_slurm_conf "$count" "$extra"
 }
 
-# etc/nodes: one line per node, "NAME plain" or "NAME sim ARGUMENT..."; etc/hosts; etc/simulator:
-# another program for scripts/sim, or empty.
+# Write etc/nodes, one line per node: "NAME plain" or "NAME sim ARGUMENT..."; etc/hosts; and etc/simulator,
+# the path of another program for scripts/sim, or empty.
 write_nodes() {
     local count=$1 general="plain" spec i
     local -A own=()
@@ -49,14 +49,14 @@ write_nodes() {
     done
 }
 
-# A user database of the site's own: the machine's plus the test users, with numbers that are free on
-# this machine. Their homes, and root's, are in the state folder.
+# Write the site's own user database: the machine's users and the test users, with numbers that are free
+# on this machine. Their homes, and root's, are in the state folder.
 write_users() {
     local user id=4001 database
     for database in passwd group; do
         sed "/^\(alice\|bob\):/d" "/etc/$database" >"$state/etc/$database"
     done
-    # nobody can log in with a password, and no password leaves /etc
+    # no user can log in with a password, and no password leaves /etc
     sed "/^\(alice\|bob\):/d; s/:[^:]*/:*/" /etc/shadow >"$state/etc/shadow"
     chmod 640 "$state/etc/shadow"
     sed -i "s|^\(root:[^:]*:[^:]*:[^:]*:[^:]*\):[^:]*|\1:$state_inside/home/root|" "$state/etc/passwd"
@@ -72,7 +72,7 @@ write_users() {
         >"$state/etc/nsswitch.conf"
 }
 
-# Drops the settings that EXTRA makes too: Slurm logs an error about a setting that is made twice. A
+# Drop the lines whose settings EXTRA makes, too: Slurm logs an error if a setting is made twice. A
 # partition is replaced by one of the same name, the nodes by any definition of nodes.
 # shellcheck disable=SC2016  # awk's variables
 not_replaced='
@@ -123,7 +123,7 @@ END
     printf '%s\n' "CgroupMountpoint=/sys/fs/cgroup" "IgnoreSystemd=yes" >"$state/etc/cgroup.conf"
 }
 
-# Lines of slurm.conf for a cluster with slurmdbd.
+# Print lines of slurm.conf for a cluster with slurmdbd.
 accounting_lines() {
     cat <<END
 AccountingStorageType=accounting_storage/slurmdbd
@@ -132,7 +132,7 @@ AccountingStoreFlags=job_comment
 END
 }
 
-# slurmdbd wants it to be unreadable to others.
+# Write slurmdbd.conf. slurmdbd demands that others cannot read it.
 write_slurmdbd_conf() {
     cat >"$state/etc/slurmdbd.conf" <<END
 DbdHost=login

@@ -6,12 +6,12 @@
 set -euo pipefail
 umask 022
 
-helpers=${BASH_SOURCE[0]%/*} # scripts/cluster calls it by its absolute path, without links
+helpers=${BASH_SOURCE[0]%/*} # scripts/cluster calls this file by its absolute path, without links
 repository=${helpers%/scripts/cluster.d}
 # shellcheck source-path=SCRIPTDIR source=common.sh
 . "$helpers/common.sh"
 
-# wait_until SECONDS COMMAND...: until the command succeeds
+# wait_until SECONDS COMMAND...: repeat the command until it succeeds; fail after SECONDS
 wait_until() {
     local deadline=$((${EPOCHREALTIME/[.,]/} + $1 * 1000000))
     shift
@@ -23,14 +23,14 @@ wait_until() {
 
 # --- the site -------------------------------------------------------------------------------------
 
-# Verb. site_init STATE COVERED...: the site's first process; folders named COVERED bar ordinary users' way
-# to the repository or the state folder, whose own path is STATE. It sets the site up and then only waits, for
+# Verb. site_init STATE COVERED...: the site's first process. The folders COVERED keep ordinary users from
+# the repository or the state folder, whose own path is STATE. The process sets the site up and then waits for
 # ever; bash reaps orphans.
 site_init() {
     local pid folder known=$state
     state=$1
     shift
-    # /proc is still the machine's: the number under which others know this process
+    # /proc is still the machine's, so this is the PID under which others know this process
     read -r pid _ </proc/self/stat
     mount -t proc proc /proc
     echo login >/proc/sys/kernel/hostname
@@ -55,8 +55,8 @@ END
     done
 }
 
-# cover FOLDER KEPT...: mounts an empty file system over a folder; in it only those of KEPT, of the
-# repository and of the state folder stay visible that lie there.
+# cover FOLDER KEPT...: mount an empty file system over a folder. Of what lies in it, only KEPT, the
+# repository and the state folder stay visible.
 cover() {
     local folder=$1 path fd kept=() fds=()
     local -A seen=()
@@ -73,22 +73,22 @@ cover() {
     for path in "${kept[@]}"; do
         mkdir -p "$path"
         fd=${fds[0]}
-        # the descriptor still leads to what is now covered
+        # the descriptor still leads to the covered folder
         mount --no-canonicalize --rbind "/proc/self/fd/$fd" "$path"
         exec {fd}<&-
         fds=("${fds[@]:1}")
     done
 }
 
-# A machine has its own /run and /dev/shm. KEPT as for cover.
+# Mount an own /run and /dev/shm, as each machine has them. KEPT as for cover.
 own_folders() {
     cover /run "$@"
     cover /dev/shm
     chmod 1777 /dev/shm
 }
 
-# An /etc of the site's: a mount over a single file of the machine's would be gone when that is replaced, as
-# /etc/passwd by useradd.
+# Mount an own /etc. A mount over a single file would be lost when the file is replaced, as useradd replaces
+# /etc/passwd.
 own_etc() {
     local own=$site_state/site-etc machine=$site_state/machine-etc folder
     mkdir "$own" "$machine"
@@ -102,8 +102,8 @@ own_etc() {
     mount --bind "$own" /etc
 }
 
-# spawn NAME COMMAND...: start a daemon as a child of the site's first process. The subshell is what
-# enters the PID namespace; it ends at once.
+# spawn NAME COMMAND...: start a daemon as a child of the site's first process. The subshell enters the
+# PID namespace and ends at once.
 spawn() {
     local name=$1
     shift
@@ -117,20 +117,20 @@ spawn() {
 
 as_user() { echo setpriv --reuid "$1" --regid "$(id -g "$1")" --init-groups --; }
 
-# wait_daemon NAME COMMAND...: until the command succeeds. Fails with the end of the daemon's log when
-# that takes too long, or when the daemon or the one that it works with has died.
+# wait_daemon NAME COMMAND...: wait until the command succeeds. If that takes too long, or the daemon or
+# the one that it needs has died, print the end of the daemon's log and fail.
 wait_daemon() {
     local name=$1 deadline=$((${EPOCHREALTIME/[.,]/} + patience_s * 1000000)) reason log=$1
     shift
     until "$@" >/dev/null 2>&1; do
         reason=
-        if [[ $name == slurmdbd ]] && ! record_alive mariadbd; then # slurmdbd soon follows it
+        if [[ $name == slurmdbd ]] && ! record_alive mariadbd; then # slurmdbd soon ends, too
             name=mariadbd log=mariadbd reason="has ended"
         elif ! record_alive "$name" || [[ -e $state/run/$name.ended ]]; then
             reason="has ended"
         elif ((${EPOCHREALTIME/[.,]/} > deadline)); then
             reason="is not ready"
-            # slurmctld knows why it does not like a node
+            # slurmctld's log says why it does not accept a node
             [[ $name != n* ]] || log=slurmctld
         fi
         if [[ -n $reason ]]; then
@@ -142,7 +142,7 @@ wait_daemon() {
     done
 }
 
-# Verb. Starts everything in the new site; waits until all nodes are idle.
+# Verb. Start everything in the new site, and wait until all nodes are idle.
 up() {
     local node as_munge as_slurm
     read -ra as_munge <<<"$(as_user munge)"
@@ -152,7 +152,7 @@ up() {
     head -c 128 /dev/urandom >/run/munge.private/key
     chown munge:munge /run/munge.private/key
     chmod 400 /run/munge.private/key
-    # munged is particular about the folders of its files; here it has its own
+    # munged checks the owners and modes of its folders; here it has its own folders
     spawn munged "${as_munge[@]}" munged --foreground --key-file=/run/munge.private/key \
         --socket=/run/munge/munge.socket.2 --pid-file=/run/munge/munged.pid \
         --seed-file=/run/munge.private/seed --log-file=/run/munge.private/log
@@ -168,13 +168,13 @@ slurmctld_up() { [[ $(scontrol ping) == *" is UP"* ]]; }
 
 # --- accounting -----------------------------------------------------------------------------------
 
-database=/run/mysqld/mysqld.sock # MariaDB listens nowhere else
+database=/run/mysqld/mysqld.sock # MariaDB's only socket
 
 has_accounting() { [[ -e $state/etc/slurmdbd.conf ]]; }
 
-# Losing data in a crash of the machine is allowed. Without io_uring: MariaDB aborts when one of its requests there is
-# refused or cancelled. With a folder of the site's own for temporary tables: MariaDB names them by its process ID, which
-# servers of other sites have too, and at its start removes those that it finds.
+# MariaDB may lose data if the machine crashes. It runs without io_uring: it aborts when one of its requests there is
+# refused or cancelled. It has the site's own folder for temporary tables: MariaDB names them by its process ID, which
+# servers of other sites have, too, and removes those that it finds when it starts.
 start_accounting() {
     local as_mysql as_slurm
     local options=(--no-defaults --datadir="$state/spool/mysql" --innodb-use-native-aio=OFF --innodb-flush-method=nosync
@@ -195,7 +195,7 @@ start_accounting() {
 
 mariadb_say() { mariadb --no-defaults --socket="$database" --execute="$1"; }
 
-# Verb. An orderly end for slurmd and slurmctld, but not a long one.
+# Verb. End slurmd and slurmctld in order, but wait only for a short time.
 down() {
     local node
     while read -r node _; do
@@ -203,7 +203,7 @@ down() {
     done <"$state/etc/nodes"
     wait_until 2 all_nodes_dead || true
     ! record_alive slurmctld || kill -TERM "$record_pid"
-    wait_until 1 dead slurmctld || true # slurmdbd and its database go with the site: nobody reads them again
+    wait_until 1 dead slurmctld || true # slurmdbd and its database end with the site: its data are not needed again
 }
 dead() { ! record_alive "$1"; }
 all_nodes_dead() {
@@ -211,7 +211,7 @@ all_nodes_dead() {
     while read -r node _; do dead "$node" || return 1; done <"$state/etc/nodes"
 }
 
-# Verb. One line per daemon and node; fails when one is down.
+# Verb. Print one line for each daemon and node. Fail if one is down.
 status() {
     local name words failed=0
     for name in munged $(! has_accounting || echo mariadbd slurmdbd) slurmctld $(cut -d' ' -f1 "$state/etc/nodes"); do
@@ -225,7 +225,7 @@ status() {
         printf '%-10s %s\n' "$name" "$words"
     done
     if ! record_alive munged || ! record_alive slurmctld; then
-        return 1 # sinfo would try for long
+        return 1 # sinfo would try for a long time
     fi
     timeout 60 sinfo -N -o '%6N %10T %C' || failed=1
     return "$failed"
@@ -233,24 +233,24 @@ status() {
 
 # --- nodes ----------------------------------------------------------------------------------------
 
-# STATE/run has NODE: the process whose death is the node's, and NODE.init: the first process inside
+# STATE/run has NODE, the process with whose end the node ends, and NODE.init, the first process inside
 # (under scripts/sim not necessarily the first of the node's PID namespace).
 
 node_check() { [[ $'\n'$(<"$state/etc/nodes") == *$'\n'"$1 "* ]] || die "there is no node $1"; }
 
 node_power_on() {
-    # of a node that has died by itself it may still be there
+    # the link of a node that has died by itself may still be there
     ip link delete "$1" 2>/dev/null || true
     rm -f "$state/run/$1.ended" "$state/run/$1.init"
     install -d -m 755 "$state/spool/$1"
     spawn "$1" unshare --mount --uts --ipc --net bash "$helpers/inside.sh" "$state" node_wire "$1"
 }
 
-# Verb. In the node's namespaces but not yet in a PID namespace of its own: plugs the network in and
-# becomes the node.
+# Verb. Plug in the network and become the node. This process is in the node's namespaces, but not yet in a
+# PID namespace of its own.
 node_wire() {
     local node=$1 number=${1#n} kind arguments mac launcher=() unshare=(--pid)
-    printf -v mac '02:00:00:00:00:%02x' "$number" # the same after each boot: others remember it
+    printf -v mac '02:00:00:00:00:%02x' "$number" # the same after each boot, as others remember it
     ip -batch - <<END
 link set lo up
 link add eth0 address $mac type veth peer name $node netns 1
@@ -259,7 +259,7 @@ link set eth0 up
 END
     nsenter -t 1 -n ip link set "$node" master br0 up
     read -r _ kind arguments < <(grep "^$node " "$state/etc/nodes")
-    # the words of --sim's value are the arguments
+    # each word of --sim's value is an argument
     # shellcheck disable=SC2206
     [[ $kind == plain ]] ||
         launcher=(env "APAPI_SIMHW=$(<"$state/etc/simulator")" "$repository/scripts/sim" $arguments --)
@@ -271,8 +271,8 @@ END
         bash "$helpers/inside.sh" "$state" node_init "$node"
 }
 
-# A Slurm that works with control groups gets, in each node, a private part of them that looks like the
-# whole: clusters do not meet there, and what they leave can be found and removed.
+# Give a node a private part of the control groups, which looks like the whole, if its Slurm works with control
+# groups. So clusters do not share groups, and groups that are left can be found and removed.
 groups_join() {
     local folder group
     groups_locate
@@ -287,7 +287,7 @@ groups_join() {
 }
 groups_inherit() {
     local parent=${1%/*} file controller
-    for file in cpuset.cpus cpuset.mems; do # version 1: no process can enter while they are empty
+    for file in cpuset.cpus cpuset.mems; do # version 1: while they are empty, no process can enter
         [[ ! -e $parent/$file || -e $parent/cgroup.controllers ]] || cat "$parent/$file" >"$1/$file"
     done
     if [[ -e $parent/cgroup.controllers ]]; then # version 2
@@ -305,7 +305,7 @@ node_init() {
     mount -t proc proc /proc
     echo "$node" >/proc/sys/kernel/hostname
     own_folders /run/munge "$site_state"
-    env --default-signal=INT,QUIT slurmd -D & # bash starts it with these ignored, and jobs would inherit that
+    env --default-signal=INT,QUIT slurmd -D & # bash starts it with these signals ignored; jobs would inherit that
     slurmd=$!
     trap 'node_shutdown "$slurmd"' TERM
     wait "$slurmd" || echo "slurmd ended with status $?"
@@ -327,14 +327,14 @@ node_shutdown() {
     exit 0
 }
 
-# node_is NODE STATE-PATTERN: what slurmctld thinks; a state that ends in "*" is not responding
+# node_is NODE STATE-PATTERN: test a node's state in slurmctld; a state that ends in "*" is not responding
 node_is() {
-    local states # a line for each partition
+    local states # one line for each partition
     states=$(sinfo -h -N -n "$1" -o %T)
     [[ ${states%%$'\n'*} =~ ^($2)$ ]]
 }
 
-# node_registered NODE TIME: whether slurmctld has heard of a slurmd started after TIME
+# node_registered NODE TIME: test whether slurmctld has heard of a slurmd started after TIME
 node_registered() {
     local show
     node_is "$1" 'idle|mixed|allocated|completing|drained|draining|reserved|planned' || return 1
@@ -353,7 +353,7 @@ node_boot() {
     wait_daemon "$1" node_registered "$1" "$now"
 }
 
-# Verb. Nobody hears a last word from a machine whose power fails: its cable goes first.
+# Verb. End a node as if its power failed. Its network link goes first: no process can send a last message.
 node_kill() {
     node_check "$1"
     record_alive "$1" || { echo "cluster: $1 is down already"; return; }
@@ -372,25 +372,25 @@ on_node() {
     shift
     (node_check "$node") || exit 125
     record_alive "$node.init" || die -125 "$node is down"
-    # The number is the site's, as /proc is; this process is not in the site's PID namespace, where newer
-    # versions of nsenter would look for "-t".
+    # The PID is the site's, like /proc. This process is not in the site's PID namespace, where newer versions
+    # of nsenter would look for "-t PID".
     namespaces=/proc/$record_pid/ns
     exec nsenter --mount="$namespaces/mnt" --uts="$namespaces/uts" --ipc="$namespaces/ipc" \
         --net="$namespaces/net" --pid="$namespaces/pid" -F -- \
         bash "$helpers/inside.sh" "$state" attach root "$@"
 }
 
-# Verb. attach USER FOLDER COMMAND...: run a command and be, for the caller, that command: same
-# descriptors, same status; signals to this process go to it; it dies with this process. Those that mean
-# "end" go to its whole process group, as from a terminal.
+# Verb. attach USER FOLDER COMMAND...: run a command and act as that command for the caller: with the same
+# descriptors and status. Signals to this process go on to the command, which dies with this process. Signals
+# that mean "end" go to the command's whole process group, as from a terminal.
 attach() {
     local user=$1 folder=$2 name uid gid home shell status command
     shift 2
-    while IFS=: read -r name _ uid gid _ home shell; do # what getent would say here
+    while IFS=: read -r name _ uid gid _ home shell; do # like getent in the site
         [[ $name != "$user" ]] || break
     done </etc/passwd
     [[ $name == "$user" ]] || die -125 "there is no user $user"
-    # shellcheck disable=SC2016,SC2054  # for sh to expand; one argument
+    # shellcheck disable=SC2016,SC2054  # sh expands them; one argument
     command=(setpriv --reuid "$uid" --regid "$gid" --init-groups --pdeathsig KILL --
         sh -c 'cd -- "$1" 2>/dev/null || cd -- "$2" 2>/dev/null || cd /; shift 2; exec "$@"' sh
         "$folder" "$home"
@@ -402,7 +402,7 @@ attach() {
         group=
         trap 'interrupted=1' INT QUIT
     else
-        # a process group of its own, or a signal to the caller's group would come twice
+        # a process group of its own: otherwise a signal to the caller's group would come twice
         command=(setsid "${command[@]}")
         trap 'interrupted=1; forward INT -' INT
         trap 'interrupted=1; forward QUIT -' QUIT
@@ -420,8 +420,8 @@ attach() {
     done
 }
 
-# forward SIGNAL [-]: to the command, with "-" to its process group. The group may not be there yet, nor
-# the command.
+# forward SIGNAL [-]: send a signal to the command, with "-" to its process group. The group, or the command,
+# may not exist yet.
 # shellcheck disable=SC2317  # called by a trap
 forward() {
     [[ -n ${!-} ]] || exit 1
