@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .recorded import Bin as Bin, Domain as Domain, Record as Record, Records as Records
     from .recorded import frame as frame, records as records
 
-# Loaded when they are asked for: a program that only marks its regions does not wait for them.
+# These modules are loaded when a name of theirs is asked for: a program that only marks regions does not wait for them.
 _HOMES = {
     "LivePage": "live", "Slot": "live",
     "Picture": "pictures", "plot": "pictures",

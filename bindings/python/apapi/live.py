@@ -27,7 +27,7 @@ UNKNOWN = 0xFFFFFFFF
 HEAD = struct.Struct("=8s 4I 7I I q Q Q 64s 64s 256s 64s 128s")
 HEAD_SIZE, SLOT_SIZE, EVENT_COUNT = 1024, 64, 256
 SLOT = struct.Struct("=Q Q d d Q Q Q d")
-DOMAINS = ("package", "dram", "gpu", "core", "uncore", "psys", "node")  # by their number, from 1
+DOMAINS = ("package", "dram", "gpu", "core", "uncore", "psys", "node")  # in the order of their numbers, from 1
 TRIES = 1000
 MEASURED, ESTIMATED, FAILED = 1, 2, 4
 
@@ -35,14 +35,14 @@ MEASURED, ESTIMATED, FAILED = 1, 2, 4
 class Slot(NamedTuple):
     """A figure: energy and power of a domain, or total and rate of an event. None: not known."""
 
-    time_ns: int  # CLOCK_MONOTONIC, of the latest good reading; 0: none yet
+    time_ns: int  # time of the latest good reading, by CLOCK_MONOTONIC; 0: none yet
     total: Optional[float]
     rate: Optional[float]
     readings: int
     interval_ns: int
     estimated: bool
-    failed: bool  # the latest reading
-    uncertainty_j: Optional[float] = None  # of an energy in `total`, at the time of its reading
+    failed: bool  # the latest reading failed
+    uncertainty_j: Optional[float] = None  # of `total`, if that is an energy, when it was read
 
 
 def _known(value: float) -> Optional[float]:

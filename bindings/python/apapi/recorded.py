@@ -24,8 +24,8 @@ from typing import IO, Any, Optional, Union
 
 __all__ = ["Bin", "Domain", "Record", "Records", "frame", "records"]
 
-VERSION = 1  # of the record
-ADD_UP = ("package", "dram", "gpu")  # domains
+VERSION = 1  # of the record's format
+ADD_UP = ("package", "dram", "gpu")  # domains whose energies add up
 Source = Union[str, "os.PathLike[str]", IO[str], IO[bytes]]
 
 
@@ -47,10 +47,10 @@ class Domain:
 class Bin:
     """A part of a record's timeline."""
 
-    start_s: float  # since the record's start
+    start_s: float  # since the start of the record
     length_s: float
-    energy_j: Optional[float]  # of the known part
-    covered: float  # share of the bin that is known, 0..1
+    energy_j: Optional[float]  # of the known part of the bin
+    covered: float  # known part of the bin's time, 0..1
 
     @property
     def mean_w(self) -> Optional[float]:
@@ -253,7 +253,7 @@ def _lines(source: Source, since: Optional[datetime.date]) -> Iterator[Union[str
         before, seen = plain, set(known)
         other = plain if path != plain else plain + ".gz"
         if not os.path.exists(path) and os.path.exists(other):
-            path = other  # gzip or gunzip has made it meanwhile
+            path = other  # gzip or gunzip has made the other one meanwhile
         with _open(path) as file:
             try:
                 for line in file:
@@ -261,7 +261,7 @@ def _lines(source: Source, since: Optional[datetime.date]) -> Iterator[Union[str
                     if hash(line) not in known:
                         yield line
             except EOFError:
-                # else gzip is still writing it, and the plain file has its lines; an older one is of another file
+                # tolerate a .gz that gzip is still writing from the plain file, but not an older .gz of another file
                 if not known or (os.path.exists(plain) and os.path.getmtime(path) < os.path.getmtime(plain)):
                     raise
 
@@ -290,7 +290,7 @@ def records(source: Optional[Source] = None, *, job: Optional[int] = None, user:
 
 def frame(found: Iterable[Record]) -> Any:
     """A pandas.DataFrame with a row for each record. Unknown numbers are NaN."""
-    import pandas  # type: ignore[import]  # only here: everything else works without it
+    import pandas  # type: ignore[import]  # only here, because everything else works without pandas
 
     columns = ("cluster", "job", "step", "node", "name", "job_name", "user", "account", "partition", "tasks", "start",
                "elapsed_s", "complete", "covered", "energy_j", "uncertainty_j", "mean_w")

@@ -44,7 +44,7 @@ def _load() -> Optional[ctypes.PyDLL]:
         if os.path.isabs(path) and not os.path.exists(path):
             continue
         try:
-            # the caller's thread holds Python's lock all the time, as no function waits
+            # no function of the library waits, so the caller's thread keeps Python's lock
             library = ctypes.PyDLL(path)
             library.apapi_region_fom.argtypes = [ctypes.c_char_p, ctypes.c_double, ctypes.c_char_p]
             library.apapi_region_handle.argtypes = [ctypes.c_char_p]
