@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# For a repository of the site, Spack 1.0 or later: packages/apapi/package.py. `scripts/package source` makes the archive,
-# and a copy of this file that has its checksum. The archive lies in the folder from which spack is run, or on a mirror.
+# For a site's own repository, for Spack 1.0 or later: packages/apapi/package.py. `scripts/package source` makes the
+# archive and a copy of this file with its checksum. The archive lies in the folder where spack runs, or on a mirror.
 import os
 
 from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
@@ -28,7 +28,7 @@ class Apapi(CMakePackage):
     depends_on("pkgconfig", type="build")
     depends_on("sqlite@3.38:")
     depends_on("papi@7:", when="+papi")
-    # The one that runs on the machine, as an external: the plugin fits one major.minor version.
+    # Use the Slurm that runs on the machine, as an external: the plugin works with one major.minor version only.
     depends_on("slurm@22.05:", when="+slurm")
 
     generator("ninja")
