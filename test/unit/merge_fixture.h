@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TEST_MERGE_FIXTURE_H
 #define TEST_MERGE_FIXTURE_H
-/* Records of nodes, and their merge. */
+/* Records of several nodes, and the merge of them. */
 #include "measure/domain.h"
 #include "sum/merge.h"
 #include "unit/unit.h"
 
 #define S UINT64_C(1000000000)
 
-static struct apapi_merge *merge; /* of the test */
+static struct apapi_merge *merge; /* merge of the test that runs */
 
 static inline void make_merge(void)
 {
@@ -38,7 +38,7 @@ static inline struct merge_result worked_out(void)
     return result;
 }
 
-/* A domain of the step. */
+/* @return the domain in the result of the step. */
 static inline struct merge_domain domain_of(enum apapi_domain domain)
 {
     struct merge_result result = worked_out();
@@ -80,7 +80,7 @@ static inline void assert_value(double value, double expected)
     }
 }
 
-/* Each node has an uncertainty of 2 J. */
+/* Check a domain of the result. Each node has an uncertainty of 2 J. */
 static inline void assert_domain(enum apapi_domain domain, size_t nodes, double energy_j,
                                  struct apapi_summary power_w, uint64_t bin_ns)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef UNIT_NEAR_H
 #define UNIT_NEAR_H
-/* Numbers that are not exact. What is not known is NaN, and only NaN is like it. */
+/* Comparison of numbers that are not exact. An unknown number is NaN and equals NaN alone. */
 #include "unit/unit.h"
 
 static inline void assert_differs_less(double value, double wanted, double most)
@@ -10,13 +10,13 @@ static inline void assert_differs_less(double value, double wanted, double most)
             value, wanted);
 }
 
-/* But for a share of the number. */
+/* Equal but for a share of the wanted number. */
 static inline void assert_within(double value, double wanted, double share)
 {
     assert_differs_less(value, wanted, share * fabs(wanted));
 }
 
-/* But for the rounding of sums. */
+/* Equal but for the rounding of sums. */
 static inline void assert_near(double value, double wanted)
 {
     assert_differs_less(value, wanted, 1e-9 * fmax(1, fabs(wanted)));

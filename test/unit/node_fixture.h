@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef UNIT_NODE_FIXTURE_H
 #define UNIT_NODE_FIXTURE_H
-/* A node whose control groups, folders and readings are the test's. */
+/* A node whose control groups, folders and readings are made by the test. */
 #include <fcntl.h>
 #include <ftw.h>
 
@@ -40,7 +40,7 @@ static inline void make_folders(char *path)
     }
 }
 
-/* Below the test's root. */
+/* Write a file below the test's root. */
 static inline void put_bytes(const char *name, const void *bytes, size_t size)
 {
     char path[512];
@@ -54,7 +54,7 @@ static inline void put_bytes(const char *name, const void *bytes, size_t size)
     }
     assert_true(file >= 0);
     assert_int_equal(write(file, bytes, size), (int)size);
-    if (lseek(file, 0, SEEK_END) > (off_t)size) { /* to truncate each time would take longest */
+    if (lseek(file, 0, SEEK_END) > (off_t)size) { /* to truncate each time would take too long */
         assert_int_equal(ftruncate(file, (off_t)size), 0);
     }
     close(file);
@@ -81,7 +81,7 @@ static inline void drop(const char *name)
     nftw(path, erase, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* A step in version 1: CPU time in seconds. */
+/* Set the state of a step in control groups of version 1: its CPU time [s] and its cores. */
 static inline void put_step(const char *step, double cpu_s, const char *cores)
 {
     char name[256], text[64];
@@ -137,7 +137,7 @@ static inline int open_folder(void)
     return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-static int folder;                 /* the node's */
+static int folder;                 /* folder of the node */
 static struct node_shares *shares; /* of the running sampler; NULL: it has ended */
 
 static inline void begin_sampler(void)
@@ -149,7 +149,7 @@ static inline void begin_sampler(void)
     assert_non_null(shares);
 }
 
-/* It writes its hour. */
+/* End the sampler, which writes its hour. */
 static inline void end_sampler(void)
 {
     node_shares_free(shares);
@@ -171,10 +171,10 @@ static inline void remove_node(void)
     remove_root();
 }
 
-/* A test with a node sampler that runs. */
+/* A test with a running node sampler. */
 #define NODE(name) TEST_WITH(name, make_node, remove_node)
 
-/* An interval of `seconds`, right after the one before. */
+/* @return a reading of an interval of `seconds`, right after the interval before. */
 static inline struct node_reading reading_of(double seconds, double package_j)
 {
     static uint64_t now_ns = 1000000000;

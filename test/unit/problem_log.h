@@ -6,11 +6,11 @@
 
 #include "apapi/events.h"
 
-/** The reports of a parser: counts, and all texts one after the other. */
+/** Reports of a parser: how many there were, and all of their texts in a row. */
 struct problem_log {
     size_t errors;
     size_t warnings;
-    size_t rests; /* "... and N more" */
+    size_t rests; /* reports of the form "... and N more" */
     size_t line;  /* of the first error */
     size_t column;
     char text[65536];
@@ -32,13 +32,13 @@ static inline void log_problem(const struct apapi_problem *problem, void *contex
     snprintf(log->text + used, sizeof log->text - used, "%s\n", problem->text);
 }
 
-/** The name of a file of the source tree, by its path from the root, in which tests run. */
+/** @return the name of a file of the source tree, from its path below the root, where tests run. */
 static inline const char *source_file(const char *path)
 {
     static char name[1024];
     const char *here = __FILE__;
 
-    if (*here != '/') { /* as ccache may write it */
+    if (*here != '/') { /* ccache may make it relative */
         return path;
     }
     snprintf(name, sizeof name, "%.*s../../%s", (int)(strrchr(here, '/') + 1 - here), here, path);
@@ -50,7 +50,7 @@ static inline void problem_log_destroy(struct apapi_eventops **ops)
     apapi_eventops_destroy(*ops);
 }
 
-/* Of the end of the block. */
+/* An object with this attribute is destroyed at the end of its block. */
 #define DESTROYED __attribute__((cleanup(problem_log_destroy)))
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef UNIT_RECORD_FIXTURE_H
 #define UNIT_RECORD_FIXTURE_H
-/* A typical record, and whether it can be decoded from its line. */
+/* A typical record, and a check that its line can be decoded to the same record. */
 #include "apapi/record.h"
 #include "measure/domain.h"
 #include "unit/unit.h"
@@ -61,7 +61,7 @@ static inline struct apapi_record decode(const char *line)
     "{\"energy_j\":1788.62469,\"uncertainty_j\":1.30864,\"min_w\":182.5,\"mean_w\":595.22469,"     \
     "\"max_w\":725,\"p95_w\":719.5}"
 
-/* A usual node: two packages with memory. */
+/* @return a record of a usual node: two packages with memory. */
 static inline struct apapi_record usual_record(void)
 {
     const struct apapi_event_result events[] = {
@@ -88,7 +88,7 @@ static inline struct apapi_record usual_record(void)
     return record;
 }
 
-/* The line of what was read from a line is the same. */
+/* Check that a record's line, decoded and encoded again, is the same. */
 static inline void assert_round_trip(const struct apapi_record *record)
 {
     FREED char *line = encode(record), *again = NULL;

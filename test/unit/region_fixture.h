@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef UNIT_REGION_FIXTURE_H
 #define UNIT_REGION_FIXTURE_H
-/* A measured step and programs in it: each is a child of the test. */
+/* A measured step, and programs in it, each of which is a child of the test. */
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -24,7 +24,7 @@ static struct {
     int listener; /* -1: none */
 } measured;
 
-/** Ends a program of a test that has found something wrong. */
+/** Check a condition in a program of a test; if it is false, end the program. */
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
@@ -79,9 +79,9 @@ static inline void remove_step(void)
 
 /** A program that has run to its end. */
 struct finished {
-    char said[4096];                 /* on standard error */
+    char said[4096];                 /* text on standard error */
     int status;                      /* of waitpid() */
-    const struct page_program *page; /* what the sampler got; NULL: nothing. Kept mapped */
+    const struct page_program *page; /* the page that the sampler got, kept mapped; NULL: none */
 };
 
 static inline const struct page_program *take_page(void)
@@ -102,13 +102,13 @@ static inline const struct page_program *take_page(void)
     return page;
 }
 
-/** Power in the domain "package" of one thread in the nodes 1 and 2, which are numbered as they
- * come. */
+/** Power of one thread in the domain "package", in nodes 1 and 2. Nodes are numbered in the order
+ * in which they come. */
 struct two_powers {
     double first_w, second_w;
 };
 
-/** In the program, which plays the sampler's part itself: map and send a page with its results. */
+/** Play the sampler's part inside of the program: make, map and send a page with its results. */
 static inline void answer_with_results(struct two_powers powers)
 {
     int file = memfd_create("results", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -131,7 +131,7 @@ static inline void answer_with_results(struct two_powers powers)
     CHECK(fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0);
     region_message_init(&message, REGION_RESULTS, NULL);
     CHECK(region_send(channel, &message, file) == 0);
-    close(channel); /* it has not read what the program has sent */
+    close(channel); /* without reading what the program has sent */
 }
 
 static inline void read_all(int from, char *text, size_t size)
@@ -145,7 +145,7 @@ static inline void read_all(int from, char *text, size_t size)
     text[length] = '\0';
 }
 
-/** Run a program in the step; it ends with exit(0) after `work`. */
+/** Run a program in the step. It ends with exit(0) after `work`. */
 static inline struct finished run_program(void (*work)(void))
 {
     struct finished finished = {.page = NULL};
@@ -155,7 +155,7 @@ static inline struct finished run_program(void (*work)(void))
     assert_int_equal(pipe(errors), 0);
     child = fork();
     if (child == 0) {
-        signal(SIGSEGV, SIG_DFL); /* cmocka's */
+        signal(SIGSEGV, SIG_DFL); /* instead of cmocka's handler */
         signal(SIGABRT, SIG_DFL);
         dup2(errors[1], 2);
         close(errors[0]);
@@ -172,7 +172,7 @@ static inline struct finished run_program(void (*work)(void))
     return finished;
 }
 
-/** The same; it ended well, and said nothing. */
+/** Like run_program(): check also that the program ended well, and printed nothing. */
 static inline const struct page_program *run_quiet_program(void (*work)(void))
 {
     struct finished finished = run_program(work);
@@ -183,7 +183,7 @@ static inline const struct page_program *run_quiet_program(void (*work)(void))
     return finished.page;
 }
 
-/** @return the node with a path "a/b"; fails the test if there is none. */
+/** @return the node with a path "a/b". Fail the test if there is none. */
 static inline uint32_t node_of(const struct page_program *page, const char *path)
 {
     uint32_t count = page_node_count(page);
@@ -207,7 +207,7 @@ static inline uint32_t node_of(const struct page_program *page, const char *path
     return 0;
 }
 
-/** @return how often a region was entered, by all threads. */
+/** @return how often all threads together have entered a region. */
 static inline uint64_t count_of_region(const struct page_program *page, const char *path)
 {
     uint32_t node = node_of(page, path);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef UNIT_STEP_FIXTURE_H
 #define UNIT_STEP_FIXTURE_H
-/* Steps of a job. */
+/* Records of the steps of a job. */
 #include "apapi/job.h"
 #include "measure/domain.h"
 #include "unit/unit.h"
@@ -16,7 +16,7 @@ static inline void add_domain(struct apapi_record *record, enum apapi_domain dom
         .measured = true, .energy_j = power_w * (double)record->measurement.elapsed_ns / S};
 }
 
-/* A step that drew a constant power, or in which nothing is measured (NaN); seconds since BEGIN. */
+/* @return a step of constant power; NaN: in which nothing is measured. Seconds since BEGIN. */
 static inline struct apapi_record step(const char *name, const char *node, int64_t from_s,
                                        int64_t to_s, double power_w)
 {

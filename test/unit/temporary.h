@@ -7,14 +7,14 @@
 
 #include "unit/unit.h"
 
-/** The folder of the test that runs. */
+/** The folder of the test that runs now. */
 static char base[64];
 
-/** How many descriptors are open. */
+/** @return how many descriptors are open. */
 static inline long descriptors(void)
 {
     DIR *folder = opendir("/proc/self/fd");
-    long count = -3; /* ".", ".." and its own */
+    long count = -3; /* without ".", ".." and `folder` */
 
     while (folder && readdir(folder)) {
         count++;
@@ -25,9 +25,9 @@ static inline long descriptors(void)
     return count;
 }
 
-static long descriptors_before; /* the test */
+static long descriptors_before; /* at the start of the test */
 
-/** Make it, empty, below another. */
+/** Make the test's folder, empty, below another folder. */
 static inline void make_base_below(const char *parent)
 {
     descriptors_before = descriptors();
@@ -40,7 +40,7 @@ static inline void make_base(void)
     make_base_below("/tmp");
 }
 
-/** Remove a folder with all that is in it. 0 or -1. */
+/** Remove a folder with all that is in it. @return 0; -1. */
 static inline int remove_folder(const char *path)
 {
     char command[256];
@@ -55,7 +55,7 @@ static inline void remove_base(void)
     assert_int_equal(remove_folder(base), 0);
 }
 
-/** @return what `call` returns in a process of a user's; 255: it could not. */
+/** @return what `call` returns in a process of a user's; 255: the process could not be made. */
 static inline int as_user(uid_t uid, int (*call)(void))
 {
     pid_t child = fork();
@@ -68,7 +68,7 @@ static inline int as_user(uid_t uid, int (*call)(void))
     return WEXITSTATUS(status);
 }
 
-/** A new file, or another content. */
+/** Write a file, or replace its content. */
 static inline void write_bytes(const char *path, const void *bytes, size_t size)
 {
     FILE *file = fopen(path, "w");
@@ -83,7 +83,7 @@ static inline void write_string(const char *path, const char *text)
     write_bytes(path, text, strlen(text));
 }
 
-/** A path in it, which lives until the fourth call from now. */
+/** @return a path in the test's folder, valid until the fourth call from now. */
 static inline const char *in_base(const char *name)
 {
     static char paths[4][256];
@@ -94,7 +94,7 @@ static inline const char *in_base(const char *name)
     return path;
 }
 
-/** A file in it, to be freed. */
+/** @return the content of a file in the test's folder, for free(). */
 static inline char *read_file(const char *path)
 {
     FILE *file = fopen(in_base(path), "r");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The actions at a threshold, with real processes. */
+/* The actions of thresholds, with real processes. */
 #include "limit/crossings.h"
 
 #include <poll.h>
@@ -45,7 +45,7 @@ static void cross(void)
     assert_int_equal(crossings_cross_sum(&crossings, crossings.limits.limits, NULL), 0);
 }
 
-/* The next answer. */
+/* Check the next answer. */
 static void assert_answer(const char *text)
 {
     struct order_answer answer;
@@ -63,7 +63,7 @@ static void end(void)
     assert_int_equal(crossings.fd, -1);
 }
 
-/* A child that says when it is ready. */
+/* Start a child that reports when it is ready. */
 static pid_t start_child(void (*work)(int ready))
 {
     int ends[2];
@@ -100,7 +100,7 @@ static void ignore_term(int ready)
     }
 }
 
-/* Its child is reached, too: it ends by the signal, and that is its status. */
+/* A child with a child of its own. The signal that ends that child is this child's status. */
 static void have_a_child(int ready)
 {
     int status = 0;
@@ -127,7 +127,7 @@ static int status_of(pid_t pid)
     return status;
 }
 
-/* The number may be any process of the machine: only a child of the measuring program is a task. */
+/* A PID may be any process of the machine: only a child of the measuring program is a task. */
 TEST(only_tasks_get_signals)
 {
     start("total >= 5J : signal=KILL");
@@ -137,7 +137,7 @@ TEST(only_tasks_get_signals)
     add_task(0);
     add_task(-1);
     cross();
-    crossings_end_run(&crossings); /* until then one may come */
+    crossings_end_run(&crossings); /* until then, a process might still be named */
     assert_string_equal(crossings.kept[0].crossing.result, "SIGKILL: there was no process");
     end();
 }
@@ -148,7 +148,7 @@ TEST(descendants_get_signals_of_the_whole_step)
 
     start("total >= 5J : signal=USR1@step");
     pid = start_child(have_a_child);
-    cross(); /* before the measuring program has named it */
+    cross(); /* before the measuring program has named the child */
     add_task(pid);
     assert_answer("SIGUSR1: to 2 processes");
     assert_int_equal(WEXITSTATUS(status_of(pid)), SIGUSR1);
@@ -211,7 +211,7 @@ TEST(the_list_keeps_both_ends)
 
 /* --- what a record has of them ---------------------------------------------------------------- */
 
-/* As a step's collector has them: without an actor. */
+/* Crossings as the collector of a step keeps them, without an actor. */
 static struct crossings kept;
 
 static void keep(int64_t unix_ns, const char *threshold, const char *result)
@@ -273,7 +273,7 @@ TEST(no_more_than_a_record_may_have)
         keep(i, "total every 1J", "");
     }
     line = crossings_encode(&kept);
-    for (int i = 0; i < 3; i++) { /* the last one finds no room */
+    for (int i = 0; i < 3; i++) { /* the third one finds no room */
         crossings_decode(line, &record);
     }
     assert_int_equal(record.crossings, 3 * (APAPI_CROSSINGS_MAX - 1));

@@ -13,7 +13,7 @@
 #include "base/units.h"
 #include "unit/unit.h"
 
-/* `format` writes the `text` that a row expects. */
+/* Check that `format` writes the `text` that each row expects. */
 #define ASSERT_TEXTS(cases, format)                                                                \
     for (size_t i = 0; i < COUNT_OF(cases); i++) {                                                 \
         char text[64];                                                                             \
@@ -529,14 +529,14 @@ TEST(near_components)
     static const struct {
         const char *wanted, *text;
     } cases[] = {{"rpal", ": did you mean 'rapl'?"},          /* swapped */
-                 {"arlp", ": did you mean 'rapl'?"},          /* twice */
-                 {"rap", ": did you mean 'rapl'?"},           /* missing */
-                 {"rapll", ": did you mean 'rapl'?"},         /* too many */
-                 {"nwml", ": did you mean 'nvml'?"},          /* wrong */
+                 {"arlp", ": did you mean 'rapl'?"},          /* two swaps */
+                 {"rap", ": did you mean 'rapl'?"},           /* a letter is missing */
+                 {"rapll", ": did you mean 'rapl'?"},         /* one letter too many */
+                 {"nwml", ": did you mean 'nvml'?"},          /* a wrong letter */
                  {"RAPL", ": did you mean 'rapl'?"},          /* capitals */
                  {"powrcpa", ": did you mean 'powercap'?"},   /* two mistakes */
                  {"intel-rapl", ": did you mean 'rapl'?"},    /* a name is a part of it */
-                 {"temp", ": did you mean 'coretemp'?"},      /* it is a part of a name */
+                 {"temp", ": did you mean 'coretemp'?"},      /* it is part of a name */
                  {"perf", ": did you mean 'perf_event'?"},    /* a beginning */
                  {"perv_ev", ": did you mean 'perf_event'?"}, /* a beginning with a mistake */
                  {"perv_ev*", ": did you mean 'perf_event'?"}};
@@ -547,7 +547,7 @@ TEST(near_components)
     }
 }
 
-/* The nearest first, in any order of offers; three at most. */
+/* The nearest names come first, in whatever order they are offered; at most three are named. */
 TEST(the_nearest_come_first)
 {
     static const char *const names[] = {"abcdefgh", "abcd", "abcdef", "abcde", "xabcde", "abcdf"};

@@ -46,7 +46,7 @@ TEST(good_texts)
 TEST(bad_texts_show_the_place)
 {
     static const struct {
-        const char *text, *says, *place; /* the caret's line */
+        const char *text, *says, *place; /* the line with the caret */
     } bad[] = {
         {"", "an amount is missing, such as 5kJ\n", "  ^"},
         {"5parsecs", "unknown unit 'parsecs': J, mJ, kJ, MJ, GJ, Wh, kWh, MWh", "   ^"},
@@ -68,7 +68,7 @@ TEST(bad_texts_show_the_place)
 
         assert_int_equal(limit_parse_budget(bad[i].text, &budget, &err), -1);
         assert_true(errno == EINVAL || errno == ERANGE);
-        assert_float_equal(budget.amount, 7, 0); /* not touched */
+        assert_float_equal(budget.amount, 7, 0); /* it was not set */
         fail_if(!strstr(err.text, bad[i].says) || !strrchr(err.text, '\n') ||
                     strcmp(strrchr(err.text, '\n') + 1, bad[i].place) != 0,
                 "'%s': %s", bad[i].text, err.text);
@@ -90,7 +90,7 @@ static void assert_site(struct limit_site site, const char *partition, const cha
         assert_int_equal(list.count, asked);
         return;
     }
-    assert_int_equal(list.count, asked + 2); /* with its warning */
+    assert_int_equal(list.count, asked + 2); /* the budget and its warning */
     assert_string_equal(found->text + strlen("budget of "), amount);
     assert_string_equal(limit_first_signal(found), signal);
     assert_float_equal(found->warn, LIMIT_SITE_WARN, 0);
@@ -104,7 +104,7 @@ TEST(limits_of_a_site)
 
     assert_site(site, "", "", true, "20kWh", "TERM");
     assert_site(site, "", "", false, "2kWh", "TERM");
-    assert_site(site, "debug", "normal", false, "1kWh", "USR1"); /* the limit is the smaller one */
+    assert_site(site, "debug", "normal", false, "1kWh", "USR1"); /* the smaller limit counts */
     assert_site(site, "big", "long", true, "50kWh", "");
     assert_site(site, "big", "long", false, "50kWh", "");
     assert_site(site, "debug", "long", true, "1kWh", "USR1");
@@ -166,7 +166,7 @@ static void assert_total(struct limit_sum *sum, double now_s, double joules, con
             joules);
 }
 
-/* @param run  0: it is a record @param elapsed_s, total_j  of the step on the node */
+/* @param run  0: the report is a record @param elapsed_s, total_j  of the step on the node */
 static int report(struct limit_sum *sum, const char *node, const char *step, uint64_t run,
                   double elapsed_s, double total_j, double now_s, bool last)
 {
@@ -176,8 +176,8 @@ static int report(struct limit_sum *sum, const char *node, const char *step, uin
 }
 
 /*
- * "NOW NODE STEP ELAPSED JOULES", with "end", "record", "-AGE" or the number of the run behind it;
- * "NOW = JOULES" is what there must be; "no NODE" is one too many. Nodes are silent after 3 s.
+ * "NOW NODE STEP ELAPSED JOULES" reports; "end", "record", "-AGE" or a number of a run may follow.
+ * "NOW = JOULES" is the expected sum; "no NODE" is a node too many. Nodes are silent after 3 s.
  */
 static const struct {
     const char *what;
@@ -205,7 +205,7 @@ static const struct {
      "1 n1 1.0 1 100; 1 n2 1.0 1 100; 1 no n3; 1 = 200; 2 n1 1.0 2 150; 2 = 250", 2, 0},
     {"late and repeated reports", 0,
      "3 n1 1.0 3 300; 3.1 n1 1.0 2 200; 3.2 n1 1.0 3 300; 4 = 300; 5 n1 1.0 5 500; 5 = 500", 1, 0},
-    /* n2: no record; then a report that was on its way, and a step too short for one */
+    /* n2 has no record; then a late report arrives, and a step of n3 was too short for reports */
     {"a node whose step has ended is not silent", 0,
      "2 n1 1.0 2 250; 2 n2 1.0 2 100; 3 n1 1.0 0 270 record; 3 n2 1.0 0 nan record; 100 = 370; "
      "101 n1 1.0 3 900; 101 = 370; 3 n3 1.0 0 30 record; 101 = 400",
@@ -258,7 +258,7 @@ TEST(reports_are_added_up)
 #define STEPS 6
 #define SECONDS 60
 
-/* Steps of constant power that begin and end at any second, on one node. */
+/* Steps of constant power on one node, which begin and end in any second. */
 TEST(random_steps)
 {
     for (uint64_t seed = 1; seed <= 2000; seed++) {
@@ -320,18 +320,18 @@ TEST(a_leap_over_two_budgets)
     watch_one("3kJ,warn=80%");
     watch_one("1kJ,warn=80%,log");
     assert_int_equal(look(0, 10 * S, crossed), 0);
-    assert_int_equal(look(0, 13 * S, crossed), 0);        /* nothing was heard */
-    report(&watched, "n1", "1.0", 1, 2, 4000, 14, false); /* it rises since 12 s */
+    assert_int_equal(look(0, 13 * S, crossed), 0);        /* no report was heard */
+    report(&watched, "n1", "1.0", 1, 2, 4000, 14, false); /* the sum rises from 12 s on */
     assert_int_equal(look(4000, 14 * S, crossed), 2);
     limit_sum_clear(&watched);
-    assert_string_equal(crossed[0]->text, "budget of 1kJ"); /* the lower one first */
+    assert_string_equal(crossed[0]->text, "budget of 1kJ"); /* the lower budget comes first */
     assert_false(crossed[0]->warning || crossed[1]->warning);
     assert_int_equal(crossed[0]->state.crossing.time_ns, 12.5 * S);
     assert_int_equal(crossed[1]->state.crossing.time_ns, 13.5 * S);
     assert_int_equal(look(9000, 15 * S, crossed), 0);
 }
 
-/* Places that the user's limits leave are there for two budgets with their warnings. */
+/* The list keeps room for two budgets with their warnings, however many limits the user has. */
 TEST(a_full_list_has_room_for_budgets)
 {
     struct limit *crossed[LIMITS_ROOM];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The control groups and limits of a process beside a task. */
+/* Control groups and limits of a process that runs beside a task. */
 #include "sampler/beside.h"
 
 #include <signal.h>
@@ -7,7 +7,7 @@
 
 #include "unit/unit.h"
 
-/* NULL: it is outside a job. */
+/* A parent of NULL: the path is not inside a job. */
 TEST(the_part_above_the_job)
 {
     static const struct {
@@ -39,12 +39,12 @@ TEST(groups_that_cannot_be_entered)
 
     assert_true(process_stat_text(getpid(), "cgroup", own, sizeof own) > 0);
     assert_int_equal(cgroup_join(own), 0);
-    assert_int_equal(cgroup_join("7:memory:/\n0::/user.slice/elsewhere\n"), 0); /* no job's */
+    assert_int_equal(cgroup_join("7:memory:/\n0::/user.slice/elsewhere\n"), 0); /* not of a job */
     assert_int_equal(cgroup_join("7:memory:/\n6:freezer:/slurm/uid_7/job_0/step_0\n0::/\n"), -1);
     assert_int_equal(cgroup_join("0::/slurm/job_0/step_0/user/task_0"), -1);
 }
 
-/* A task that has lowered its limits, and lives until it is killed. */
+/* Start a task that lowers its limits, and lives until it is killed. */
 static struct process start_task(struct processes *processes)
 {
     static const struct rlimit files = {100, 200}, locked = {4096, 65536};
@@ -69,7 +69,7 @@ static struct process start_task(struct processes *processes)
     return processes->tasks[0];
 }
 
-/* @return the exit status of a command beside a task. */
+/* @return the exit status of a command that runs beside a task. */
 static int run_beside(const struct process *task, const char *command)
 {
     const struct job_launch launch = {.text = command};
@@ -107,7 +107,7 @@ TEST(nothing_is_executed_beside_a_task_that_has_ended)
     struct process task = start_task(&processes), other = task;
     siginfo_t ended;
 
-    other.started++; /* its number is in use again */
+    other.started++; /* its PID is used by another process now */
     assert_int_equal(run_beside(&other, "exit 0"), JOB_NOT_DONE);
     kill(task.pid, SIGKILL);
     assert_int_equal(waitid(P_PID, (id_t)task.pid, &ended, WEXITED | WNOWAIT), 0);

@@ -69,7 +69,7 @@ PREPARED(where_nothing_is_enabled_nothing_that_is_asked_for_counts)
     ask(SPANK_APAPI_TRACE, "t");
     assert_false(choice_asked(&choice));
     assert_null(choice_components(&choice, "rapl"));
-    config.enabled = "no:gpu:yes"; /* the node knows the partition */
+    config.enabled = "no:gpu:yes"; /* only the node knows the partition */
     assert_true(choice_asked(&choice));
     assert_string_equal(choice_components(&choice, NULL), "nvml");
     assert_false(policy_extern(&config));
@@ -141,7 +141,7 @@ PREPARED(which_tables)
     ask(SPANK_APAPI_REPORT, "job");
     config.job_total = CONFIG_TOTAL_OFF;
     assert_false(choice_reports_job(&choice));
-    ask(SPANK_APAPI_FORMAT, "json"); /* a job has no such report, so the steps keep theirs */
+    ask(SPANK_APAPI_FORMAT, "json"); /* a job has no such report, so steps keep theirs */
     assert_true(choice_reports_steps(&choice));
 }
 
@@ -197,12 +197,12 @@ PREPARED(a_script_has_one_table_if_nobody_says_more)
     assert_true(choice_reports_steps(&choice));
     assert_true(choice_prefers_job(&choice));
     assert_true(choice_reports_job(&choice) && !choice_reports_steps(&choice));
-    assert_false(choice_prefers_job(&choice)); /* it is chosen */
+    assert_false(choice_prefers_job(&choice)); /* the job's report was chosen, not only preferred */
     choice_forget(&choice);
     ask(SPANK_APAPI_REPORT, "all");
     assert_false(choice_prefers_job(&choice));
     choice_forget(&choice);
-    ask(SPANK_APAPI_FORMAT, "csv"); /* a job has none */
+    ask(SPANK_APAPI_FORMAT, "csv"); /* a job has no report of this form */
     assert_false(choice_prefers_job(&choice));
 }
 
@@ -216,7 +216,7 @@ PREPARED(min_interval_binds_users_but_root)
     check(SPANK_APAPI_INTERVAL, "1s:rapl:5ms", true, EPERM, "5ms for rapl");
     check(SPANK_APAPI_INTERVAL, "1ms", false, 0, NULL);
     config.min_interval_ns = UINT64_C(1000000000);
-    /* says nothing of the other components */
+    /* an interval for one component says nothing of the others */
     check(SPANK_APAPI_INTERVAL, "rapl:2s", true, 0, NULL);
     check(SPANK_APAPI_INTERVAL, "100ms", true, EPERM, "1000ms");
 }
@@ -248,7 +248,7 @@ PREPARED(policy)
     assert_false(policy_user(&config, 4711, "alice"));
     assert_true(policy_user(&config, 4711, "bob"));
     assert_true(policy_user(&config, 1234, "alice"));
-    /* who is not known may not */
+    /* a user who is not known is not permitted */
     assert_false(policy_user(&config, 4711, ""));
     assert_false(policy_user(&config, 4711, NULL));
     assert_true(policy_partition(&config, "main"));
@@ -290,7 +290,7 @@ TEST(texts_of_a_command_line_follow_each_other)
     assert_string_equal(overflow.lines, "a > 1 : log\nb > 2");
 }
 
-/* Slurm tells the last text only; the variable has all, if it is of the same option. */
+/* Slurm passes the last text only. The variable has all texts, if it belongs to the same option. */
 TEST(what_a_job_was_given_is_inherited)
 {
     overflow = (struct overflow){.asked = false};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which component feeds which domain when several know the same hardware: nothing counts twice. */
+/* Which component feeds which domain if several read the same hardware: no energy counts twice. */
 #include "fake/energy_event.h"
 #include "session/component.h"
 #include "session/live.h"
@@ -24,7 +24,7 @@ static void close_nothing(struct apapi_reader *reader)
 
 static const struct apapi_source fake_source = {.name = "fake", .close = close_nothing};
 
-/* Energy counters of the package domain. They move at each reading: probes would count. */
+/* Make energy counters of the package domain. They move at each reading, so probes would count. */
 static void make_reader(int index, int counters)
 {
     memset(events[index], 0, sizeof events[index]);
@@ -46,7 +46,7 @@ static void attach(int index, const char *name)
     component_restart(&components[index], ORIGIN_NS);
 }
 
-/* The same reading of all counters. */
+/* Read all counters with the same value. */
 static void read_at(int index, unsigned number, uint64_t raw, int error)
 {
     struct component *component = &components[index];
@@ -57,8 +57,8 @@ static void read_at(int index, unsigned number, uint64_t raw, int error)
     component_account(component, moment_at(ORIGIN_NS + number * TICK_NS));
 }
 
-/* The domains that a component counts. Each counts 0.1 J, 0.2 J or 0.3 J: the amount of the
- * first, second and third component. */
+/* A component and the domains that it counts. In each domain, the first component of a case counts
+ * 0.1 J, the second one 0.2 J, the third one 0.3 J. */
 struct named {
     const char *name;
     enum apapi_domain domains[EVENTS_MAX];
@@ -109,7 +109,7 @@ TEST(the_first_component_that_has_a_domain_feeds_it)
         {{&cray_pm}, "package 0.1 dram 0.1 gpu 0.1 node 0.1 total 0.3"},
         {{&rapl, &cray_pm}, "package 0.1 dram 0.1 gpu 0.2 core 0.1 node 0.2 total 0.4"},
         {{&cray_pm, &rapl}, "package 0.1 dram 0.1 gpu 0.1 core 0.2 node 0.1 total 0.3"},
-        /* two GPUs of 0.1 J */
+        /* two GPUs with 0.1 J each */
         {{&nvml, &cray_pm}, "package 0.2 dram 0.2 gpu 0.2 node 0.2 total 0.6"},
         {{&cray_pm, &nvml, &rapl}, "package 0.1 dram 0.1 gpu 0.1 core 0.3 node 0.1 total 0.3"},
         {{&rapl, &nvml, &cray_pm}, "package 0.1 dram 0.1 gpu 0.4 core 0.1 node 0.3 total 0.6"},
@@ -132,8 +132,8 @@ TEST(the_first_component_that_has_a_domain_feeds_it)
     }
 }
 
-/* Runs of ten minutes whose clock is the test's; the first component named counts 1 J, the second
- * one 2 J from reading to reading. */
+/* Runs of ten minutes by the test's clock. From reading to reading, the first component counts 1 J,
+ * the second one 2 J. */
 
 #define TICKS 600
 
@@ -173,10 +173,10 @@ static void finish(int index, struct domain_results *domains)
     component_close(&components[index]);
 }
 
-/* When each of them is known first, and how it fails until then. */
+/* When each of the two components is known first, and how it fails until then. */
 struct arrivals {
     unsigned ticks[2];
-    int error; /* 0: it is not read */
+    int error; /* 0: it is not read at all */
 };
 
 static void tick_all(const struct arrivals *arrivals, unsigned number)
@@ -238,7 +238,7 @@ TEST(who_comes_late_loses_no_energy)
     }
 }
 
-/* Of 1 J each second, counted as often: that of one update, and more of few. */
+/* 1 J a second, counted once a second: uncertain by one update, and by more with few readings. */
 TEST(the_page_has_an_uncertainty_from_the_second_reading_on)
 {
     const struct apapi_live_slot *slots[] = {&page.domains[APAPI_DOMAIN_PACKAGE], &page.events[0]};
@@ -260,7 +260,7 @@ TEST(the_page_has_an_uncertainty_from_the_second_reading_on)
     common_clear(&common);
 }
 
-/* Other memory of root's process must not leak. */
+/* Other memory of root's process must not get onto the page. */
 TEST(nothing_else_gets_onto_the_page)
 {
     struct apapi_event *event = &events[0][0];
@@ -278,7 +278,7 @@ TEST(nothing_else_gets_onto_the_page)
     common_clear(&common);
 }
 
-/* Other events are in the domains only. */
+/* Events without room on the page are only in the domains. */
 TEST(a_page_has_room_for_so_many_events)
 {
     begin_page();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Commands of apapi: live pages, two readings, words for times. */
+/* Parts of the commands of apapi: live pages, two readings, texts of times. */
 #include <time.h>
 
 #include "cli/doctor/evaluate.h"
@@ -24,7 +24,7 @@ static struct apapi_live_slot slot(double watts, double joules, double age_s)
                                     .flags = APAPI_LIVE_MEASURED};
 }
 
-/* A step of a minute with 200 W. */
+/* Make the page of a step that has run for a minute with 200 W. */
 static struct apapi_live_page *page(int index, uint32_t job)
 {
     struct apapi_live_page *page = &pages[index];
@@ -62,7 +62,7 @@ static void put_event(struct apapi_live_page *page, const char *name, enum apapi
     page->events[index] = slot(50, 500, 0.1);
 }
 
-/* To be cleared by the caller. */
+/* @return a view of the first pages; the caller clears it. */
 static struct top_view view_of(int count)
 {
     struct top_view view = {.unix_ns = 1795168860000000000, .mono_ns = NOW_NS};
@@ -116,7 +116,7 @@ TEST(texts_without_end)
 
 /* --- nodes ---------------------------------------------------------------------------------- */
 
-/* @param gpus  a digit for each that a step reads */
+/* @param gpus  one digit for each GPU that the step reads */
 static void put_gpus(int index, const char *gpus, double watts, double age_s)
 {
     char name[APAPI_NAME_SIZE];
@@ -134,9 +134,9 @@ TEST(gpus_of_steps)
 {
     static const struct {
         const char *gpus[3];
-        double watts; /* of the node, where the steps say 300, 400 and 500 W */
+        double watts; /* power of the node, while the steps show 300, 400 and 500 W */
     } cases[] = {{{"0", "1", "23"}, 1200},
-                 {{"01", "01", "01"}, 500}, /* the last is the newest */
+                 {{"01", "01", "01"}, 500}, /* the last one is the newest */
                  {{"01", "23", "01"}, 900},
                  {{"0", "01", "2"}, NAN},
                  {{"01", "1", "2"}, NAN}};
@@ -193,7 +193,7 @@ static const struct evaluation_case {
     {&power, {250000, 0}, {50000000, 0}, "implausible: 50.00 kW"},
     {&temperature, {45000, 0}, {(uint64_t)INT64_C(-20000), 0}, ""},
     {&temperature, {45000, 0}, {255000000, 0}, "implausible: 255000 C"},
-    {&packets, {7, 0}, {7, 0}, ""}, /* it may be idle */
+    {&packets, {7, 0}, {7, 0}, ""}, /* the network may be idle */
     {&load, {UINT64_C(0x7FF8) << 48, 0}, {UINT64_C(0x7FF8) << 48, 0}, "implausible: -"}, /* NaN */
 };
 
@@ -247,7 +247,7 @@ TEST(times_are_read)
         {"11/20/26", 1795129200},
         {"11.20", 1795129200},
         {"11/20/26-10:00:30", 1795165230},
-        {"1201", 1764543600}, /* December is last year's */
+        {"1201", 1764543600}, /* a future month is last year's */
     };
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {

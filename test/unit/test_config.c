@@ -33,7 +33,7 @@ static void write_file(const char *text)
     write_conf(text, strlen(text));
 }
 
-/* The words of plugstack.conf: config=PATH, then `word` unless NULL. */
+/* Load the words of plugstack.conf: config=PATH, then `word` unless it is NULL. */
 static struct config load(const char *word)
 {
     static char named[96], text[2048];
@@ -116,7 +116,7 @@ static const char everything[] = "\xef\xbb\xbf# the site\r\n"
                                  "idle_w=60\n"
                                  "core_w = 8";
 
-/* cli/config.bats has each key. */
+/* One file with many keys; test/cli/config.bats tests each key. */
 TEST(a_file)
 {
     struct config config = load_file(everything);
@@ -365,13 +365,13 @@ TEST(each_letter_of_a_name)
         {"%n", "2"},
         {"%t", "0"},
         {"%u", "al_ice"},
-        {"%x", ".._x"}, /* no way out of the folder */
+        {"%x", ".._x"}, /* no path out of the folder */
         {"100%%", "100%"},
         {"%6j", "004711"},
         {"%10j", "0000004711"},
         {"%4s", "0003"},
         {"%3a", "011"},
-        {"%3N", "n1"}, /* a number means nothing to a text */
+        {"%3N", "n1"}, /* a number before a text has no effect */
         {"/a/%j/%s.csv", "/a/4711/3.csv"},
     };
     struct filename_values batch = values;
@@ -381,7 +381,7 @@ TEST(each_letter_of_a_name)
         assert_int_equal(filename_expand(cases[i].pattern, &values, name, sizeof name, NULL), 0);
         assert_string_equal(name, cases[i].name);
     }
-    batch.step = "batch"; /* a name is not filled up */
+    batch.step = "batch"; /* a name is not filled up with zeros */
     assert_int_equal(filename_expand("%8s-%2J", &batch, name, sizeof name, NULL), 0);
     assert_string_equal(name, "batch-4711.batch");
 }

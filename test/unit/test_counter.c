@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hardware counters as 64-bit totals: wraps, resets, absurd readings, long pauses. */
+/* Hardware counters as totals of 64 bits: wraps, resets, absurd readings, long pauses. */
 #include <inttypes.h>
 
 #include "fake/energy_event.h"
@@ -12,9 +12,9 @@
 
 static struct apapi_event event;
 static struct apapi_counter counter;
-static uint64_t tick_ns; /* of its readings */
+static uint64_t tick_ns; /* time between two readings */
 
-/* The usual counter with a range of its own. */
+/* Begin a test of the usual counter, with another range. */
 static void begin(uint64_t range_max)
 {
     event = fake_energy_event;
@@ -37,8 +37,8 @@ static const struct apapi_event steps = {
 #define RAPL_J 65712.999613
 
 /*
- * Readings of a counter: "TICK=JOULES", "TICK..TICK=JOULES" at each of these ticks, and
- * "TICK..TICK=JOULES+STEP" with so much more at each; "!": its source is opened again.
+ * Add readings to the counter: "TICK=JOULES"; "TICK..TICK=JOULES", the same at each of these ticks;
+ * "TICK..TICK=JOULES+STEP", more by STEP at each tick; "!", the source is opened again.
  */
 static void add_readings(const char *text)
 {
@@ -62,7 +62,7 @@ static void add_readings(const char *text)
     apapi_counter_finish(&counter);
 }
 
-/* "30 J in 3 ticks", and what has happened. */
+/* @return the result, as "30 J in 3 ticks", and the incidents. */
 static const char *described(void)
 {
     const struct apapi_incidents *incidents = &counter.incidents;
@@ -94,7 +94,7 @@ static const struct {
 } courses[] = {
     {"starts high", RAPL_J, "0..2=65000+10", "20 J in 2 ticks"},
     {"not moving", RAPL_J, "0..2=5", "0 J in 2 ticks"},
-    /* 0..99 has 100 values: 95 to 5 are 10 steps */
+    /* 0..99 are 100 values, so from 95 to 5 there are 10 steps */
     {"a wrap adds the step over the end", 99e-6, "0=95e-6 1=5e-6",
      "1e-05 J in 1 ticks, wraps 1, gaps 1"},
     {"end to zero is one step", 99e-6, "0=99e-6 1=0", "1e-06 J in 1 ticks, wraps 1, gaps 1"},
@@ -108,21 +108,21 @@ static const struct {
     {"the first out of range", RAPL_J, "0=99000 1..3=10+10", "20 J in 2 ticks, refused 1"},
     {"goes back a little", RAPL_J, "0=10 1=20 2=15 3=25", "15 J in 3 ticks, refused 1"},
     {"two absurd", RAPL_J, "0=1 1=60000 2=30000 3=31 4=41", "40 J in 4 ticks, refused 2"},
-    /* 100 W, 3 kW, and a mean of 1.7 kW: what came in late was true */
+    /* 100 W, 3 kW, then a mean of 1.7 kW: the energy that came late was real */
     {"a reading that was early", RAPL_J, "0=10 1=20 2=320 3=350 4=360", "350 J in 4 ticks"},
-    /* A counter that stood still may show at once what it had kept: that counts. If it stands still
-     * to the end, the energy since then is not known, and that of the interval before. */
+    /* A counter that stood still may show all that it has kept at once: that counts. If it stands
+     * still to the end, the energy since then is unknown, as is that of the interval before. */
     {"stands still for 2 s", RAPL_J, "0..10=0+10 11..29=100 30..50=300+10",
      "500 J in 50 ticks, stalls 1"},
     {"stands still to the end", RAPL_J, "0..20=0+10 21..50=200", "200 J in 19 ticks, stalls 1"},
-    /* A leap after 1 s without readings: missed, if a reading found it standing still, through its
-     * end or not; otherwise it may have stopped in the second before. */
+    /* A leap after 1 s without readings. If a reading found the counter standing still, the leap is
+     * what it missed, even through its end; otherwise it may have stopped in the second before. */
     {"a leap", RAPL_J, "0=0 10=0.5 11..13=1110+10", "20.5 J in 2 ticks, resets 1"},
     {"a leap from standstill", RAPL_J, "0=0 10..11=0.5 12..14=1110+10",
      "1130 J in 14 ticks, stalls 1"},
     {"a leap through the end", RAPL_J, "0=65712 10..11=65712.5 12..14=1109.000386+10",
      "1130 J in 14 ticks, wraps 1, stalls 1"},
-    /* whole wraps may hide in 33 s at 2 kW, with or without readings that find it standing still */
+    /* in 33 s at 2 kW wraps may hide, with or without readings that find the counter standing */
     {"no wrap in 20 s", RAPL_J, "0=0 200=1", "1 J in 200 ticks"},
     {"a wrap in 40 s", RAPL_J, "0=0 200=1 600=2", "2 J in 600 ticks, gaps 1"},
     {"still for 20 s", RAPL_J, "0=0 1..201=1 202..203=2+1", "3 J in 203 ticks, stalls 1"},
@@ -163,7 +163,7 @@ TEST(full_64_bits_are_exact)
     assert_int_equal(counter.total, UINT64_MAX - start);
 }
 
-/* Read once in an update of 1 ms. */
+/* One reading in each update of 1 ms. */
 static const struct {
     const char *name;
     uint64_t stated_ns;
@@ -194,7 +194,7 @@ TEST(standstills_at_the_ends)
     }
 }
 
-/* PAPI hides the wraps themselves. */
+/* PAPI hides the wraps of its counter. */
 TEST(a_pause_that_may_hide_wraps_of_a_counter_without_a_range)
 {
     begin(0);
@@ -208,7 +208,7 @@ TEST(a_pause_that_may_hide_wraps_of_a_counter_without_a_range)
 
 #define US UINT64_C(1000)
 
-/* The counts of a meter of 100 W that moves once in `period_ns`, standing still in between. */
+/* A meter of 100 W, whose counter moves once in `period_ns` and stands still in between. */
 struct simulated {
     uint64_t period_ns, phase_ns;
     uint64_t frozen_from_ns, frozen_to_ns;
@@ -220,7 +220,7 @@ static uint64_t shown_uj(const struct simulated *meter, uint64_t now_ns)
     uint64_t at_ns = frozen ? meter->frozen_from_ns : now_ns;
     uint64_t updates = (at_ns + meter->phase_ns) / meter->period_ns;
 
-    return updates * meter->period_ns / 10000; /* 100 W: 100 uJ in a ms */
+    return updates * meter->period_ns / 10000; /* 100 W are 100 uJ in 1 ms */
 }
 
 static void read_for(const struct simulated *meter, uint64_t stated_ns, uint64_t interval_ns,
@@ -230,7 +230,7 @@ static void read_for(const struct simulated *meter, uint64_t stated_ns, uint64_t
     event.update_ns = stated_ns;
     apapi_counter_init(&counter, &event, 2000);
     for (uint64_t i = 0; i < readings; i++) {
-        uint64_t jitter_ns = i * 7919 % 101 * interval_ns / 2000; /* up to 5 % */
+        uint64_t jitter_ns = i * 7919 % 101 * interval_ns / 2000; /* up to 5 % of the interval */
         uint64_t now_ns = 1 + i * interval_ns + jitter_ns;
 
         add(shown_uj(meter, now_ns), now_ns);
@@ -238,7 +238,7 @@ static void read_for(const struct simulated *meter, uint64_t stated_ns, uint64_t
     apapi_counter_finish(&counter);
 }
 
-/* Each period from 61 us to 1 s at each interval from 1 ms to 1 s, at several phases. */
+/* All periods from 61 us to 1 s, at all intervals from 1 ms to 1 s and several phases. */
 TEST(learned_where_readings_show_it)
 {
     static const uint64_t periods_us[] = {61, 1000, 2000, 10000, 16000, 100000, 333000, 1000000};
@@ -276,7 +276,7 @@ TEST(a_standstill_is_no_period)
     }
 }
 
-/* The move may have been there for most of the time until a reading that is late. */
+/* Before a late reading, the counter may have moved long ago. */
 TEST(a_late_reading_shows_twice_what_was_seen_at_most)
 {
     static const uint64_t moments_ms[] = {1, 2, 6, 14}, raws[] = {0, 100000, 100000, 200000};

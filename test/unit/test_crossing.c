@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Thresholds on scripted values: what is crossed, when, how often, and that nothing else is. */
+/* Thresholds on scripted values: which are crossed, when and how often, and that no other is. */
 #include "limit/evaluate.h"
 #include "unit/near.h"
 
@@ -47,7 +47,7 @@ TEST(every_with_64_bits)
     assert_false(count_at(0, 0));
     assert_true(count_at(1, far));
     assert_true(crossing.count == far / 3);
-    assert_false(count_at(2, far)); /* 2^63 is 3 n + 2 */
+    assert_false(count_at(2, far)); /* 2^63 = 3 n + 2 */
     assert_true(count_at(3, far + 1));
     assert_int_equal(crossing.count, 1);
     assert_false(count_at(4, far + 3));
@@ -55,7 +55,7 @@ TEST(every_with_64_bits)
     assert_int_equal(crossing.count, 1);
 }
 
-/* Each limit of a watch counts from the values that it has had. */
+/* A limit that joins a watch counts from the values that the watch has had. */
 TEST(limits_of_the_same_values)
 {
     struct limit_state late = {.mode = APAPI_OVERFLOW_TOTAL, .level = 15};
@@ -74,7 +74,7 @@ TEST(limits_of_the_same_values)
     assert_false(limit_look(&watched, &(struct limit_value){180, START_NS + 18 * S, 0, false}));
 }
 
-/* Joules of a domain are counts times a scale that is no double; so is the level. */
+/* A domain's energy is a count times a scale that no double represents, and so is the level. */
 TEST(a_level_that_is_reached_but_for_rounding)
 {
     const double scale = 1e-6;
@@ -91,7 +91,7 @@ TEST(a_level_that_is_reached_but_for_rounding)
     assert_true(count_at(1, 6000.0L * scale));
 }
 
-/* The sum of several components is read more often than each of them. */
+/* A sum of several components is read more often than each component. */
 TEST(a_total_knows_its_own_previous_time)
 {
     begin(APAPI_OVERFLOW_TOTAL, 50);
@@ -102,8 +102,8 @@ TEST(a_total_knows_its_own_previous_time)
 }
 
 /*
- * Readings: "SECONDS=VALUE", with "!SECONDS" behind it if it is crossed then (at the first reading:
- * when that is made), "*TIMES" and "@FIRST"; "?": it cannot be read; "<": it begins again.
+ * Readings: "SECONDS=VALUE"; then "!SECONDS", the time of the crossing, if the limit is crossed,
+ * with "*TIMES" and "@FIRST". VALUE "?": the reading fails. "<": the value begins again.
  */
 static const struct {
     const char *what;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Energy that is estimated from CPU time: the source over a file, and what becomes of it. */
+/* Energy that is estimated from CPU time: the source over a file, and what its results become. */
 #include "apapi/record.h"
 #include "apapi/session.h"
 #include "base/clock.h"

@@ -17,7 +17,7 @@ static struct apapi_eventlist *parse(const char *text)
     return apapi_eventlist_parse("list", text, strlen(text), &sink, NULL);
 }
 
-/* Entries that name the component, joined by blanks. */
+/* @return the list's entries that name the component, joined by blanks. */
 static const char *grouped(const struct apapi_eventlist *list, const char *component)
 {
     static char names[8192];
@@ -109,7 +109,7 @@ TEST(environment)
 
 /* --- patterns --------------------------------------------------------------------------------- */
 
-/* Trying each place of each star would take years. */
+/* To try each place of each star would take years. */
 TEST(many_stars_take_no_time)
 {
     char pattern[512] = "", name[192];
@@ -141,7 +141,7 @@ static void make_folder(void)
     make_base();
 }
 
-/* Both readers refuse the file with the same message. */
+/* Check that both readers refuse the file with the same message. */
 static void refuse(const char *path, int code, const char *says)
 {
     errno = 0;
@@ -183,7 +183,7 @@ IN_FOLDER(unreadable_file)
     strcpy(path, write_file("secret", LINE, strlen(LINE)));
     assert_int_equal(chmod(base, 0755), 0);
     assert_int_equal(chmod(path, 0), 0);
-    if (user == 0) { /* whom no mode stops */
+    if (user == 0) { /* file modes do not stop root */
         assert_int_equal(seteuid(65534), 0);
     }
     refuse(path, EACCES, "secret: Permission denied");
@@ -293,25 +293,25 @@ TEST(who_chooses_what)
         {NULL, NULL, "rapl", ZONES, APAPI_CHOICE_ALL, ZONES, 0},
         {NULL, "rapl:::D:*", "rapl", ZONES, APAPI_CHOICE_DEFAULT, "rapl:::D:0", 0},
         {"rapl:::P:1", "rapl:::D:*", "rapl", ZONES, APAPI_CHOICE_USER, "rapl:::P:1", 0},
-        /* the user's list does not speak of it */
+        /* the user's list does not name the component */
         {"nvml:::x", "rapl:::D:*", "rapl", ZONES, APAPI_CHOICE_DEFAULT, "rapl:::D:0", 0},
         {"rapl_x:::P:1", "rapl:::D:*", "rapl", ZONES, APAPI_CHOICE_DEFAULT, "rapl:::D:0", 0},
         {"# nothing", NULL, "rapl", ZONES, APAPI_CHOICE_ALL, ZONES, 0},
-        /* it does, in vain */
+        /* the user's list names the component, but none of its events */
         {"rapl", "rapl:::D:*", "rapl", ZONES, APAPI_CHOICE_USER, "", 1},
         {"rapl[x]", "rapl:::D:*", "rapl", ZONES, APAPI_CHOICE_USER, "", 1},
         {"rapl:::X", "rapl:::D:*", "rapl", ZONES, APAPI_CHOICE_USER, "", 1},
         {"rapl:::X\nrapl:::P:0\nrapl:::Y*\nother:::Z", NULL, "rapl", ZONES, APAPI_CHOICE_USER,
          "rapl:::P:0", 2},
-        /* the list's order, then the source's; each event once */
+        /* events come in the order of the list, then of the source; each event once */
         {"rapl:::D:0\nrapl:::*\nrapl:::P:0", NULL, "rapl", ZONES, APAPI_CHOICE_USER,
          "rapl:::D:0 rapl:::P:0 rapl:::P:1", 0},
         {"*:1\n*:0", NULL, "rapl", ZONES, APAPI_CHOICE_USER, "rapl:::P:1 rapl:::P:0 rapl:::D:0", 0},
-        /* defaults for other machines */
+        /* a default list for other machines */
         {NULL, "rapl:::Q\nrapl:::P:1", "rapl", ZONES, APAPI_CHOICE_DEFAULT, "rapl:::P:1", 0},
         {NULL, "rapl:::Q", "rapl", ZONES, APAPI_CHOICE_ALL, ZONES, 0},
         {NULL, "nvml:::Q", "rapl", ZONES, APAPI_CHOICE_ALL, ZONES, 0},
-        /* a source whose events are called otherwise */
+        /* a source whose names of events begin with another name */
         {"rapl::E*", NULL, "perf_event_uncore", "rapl::E0 x::y", APAPI_CHOICE_USER, "rapl::E0", 0},
         {"powercap:::Z1", NULL, "rapl", "powercap:::Z0 powercap:::Z1", APAPI_CHOICE_USER,
          "powercap:::Z1", 0},
@@ -339,7 +339,7 @@ TEST(who_chooses_what)
     }
 }
 
-/* The files that are installed: names of real events, and what they must become. */
+/* The lists that are installed name real events. A name, and the definition that it must get. */
 static const struct {
     const char *event;
     bool listed;

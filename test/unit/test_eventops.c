@@ -21,7 +21,7 @@ static struct apapi_eventops *parse(const char *text)
     return apapi_eventops_parse("ops.csv", text, strlen(text), &sink, NULL);
 }
 
-/* A line with one field of BASE replaced. */
+/* @return a line with one field of BASE replaced. */
 static const char *with_field(int number, const char *value)
 {
     static char line[1024];
@@ -37,7 +37,7 @@ static const char *with_field(int number, const char *value)
     return line;
 }
 
-/* What it means: "OPERATION STATS/STATS RANGE, TYPE UNIT FACTOR, TYPE UNIT FACTOR, KIND DOMAIN". */
+/* @return "OPERATION STATS/STATS RANGE, TYPE UNIT FACTOR, TYPE UNIT FACTOR, KIND DOMAIN". */
 static const char *meaning(const struct apapi_definition *d)
 {
     static char text[256];
@@ -69,7 +69,7 @@ TEST(each_field)
         {5, "0", " raw 0,", 0},
         {5, "0xFF", " raw+ 255,", 0},
         {5, "010", " raw+ 8,", 0},
-        {5, "1E9", " raw+ 1,", 1}, /* as in the original */
+        {5, "1E9", " raw+ 1,", 1}, /* as in the original project */
         {5, "0x", " raw 0,", 1},
         {5, "12 34", " raw+ 12,", 1},
         {5, "-1", " raw+ 0,", 0},
@@ -77,7 +77,7 @@ TEST(each_field)
         {5, "\t auto ", " auto 0,", 0},
         {7, "\xc2\xb0", " \xc2\xb0 ", 0},
         {7, "\xb0\x1b[m", " ??[m ", 1},
-        {7, "\xc0\xaf\xed\xa0\x80\xf4\x90\x80\x80", " ????????? ", 1}, /* no code points */
+        {7, "\xc0\xaf\xed\xa0\x80\xf4\x90\x80\x80", " ????????? ", 1}, /* no valid code points */
         {7, " ", "speed  1,", 0},
         {8, "1E3", "% 1000,", 0},
         {8, "-2", "% -2,", 0},
@@ -86,7 +86,7 @@ TEST(each_field)
         {8, "1.5kg", "% 1.5,", 1},
         {8, "0", "% nan,", 1},
         {8, "inf", "% nan,", 1},
-        {11, "0", "NULL NULL nan,", 0}, /* a value that is not used */
+        {11, "0", "NULL NULL nan,", 0}, /* a value that is not in use */
         {11, "1,energy,package", ", energy package", 0},
         {11, "1, power , gpu\r", ", power gpu", 0},
         {11, "1,-,none", ", - none", 0},
@@ -116,7 +116,7 @@ TEST(numbers_do_not_depend_on_the_locale_or_an_old_errno)
     assert_true(apapi_eventops_at(ops, 0)->values[0].factor == 2.5);
 }
 
-/* As the original's own files test_csvs: what each field must have. */
+/* As the files test_csvs of the original project: which message each bad field gets. */
 TEST(bad_fields)
 {
     static const struct {
@@ -166,7 +166,7 @@ TEST(every_bad_line_is_reported_with_its_place)
     assert_contains(reported.text, "found 2 in 'too,few'\n");
     assert_contains(reported.text, "a/ops.csv:5:3: field 2 (operation): expected");
     assert_contains(reported.text, "found 'APAPI_OP1_NOPE'\n");
-    /* columns count characters: each degree sign is one */
+    /* columns count characters, so each degree sign is one */
     assert_contains(reported.text, "a/ops.csv:5:52: field 8 (factor of value0)");
     assert_string_equal(why.text, "a/ops.csv: 2 lines are bad, the first is line 3");
 }
@@ -241,7 +241,7 @@ TEST(lines_that_never_end)
 
 /* --- definitions against the events of a source ----------------------------------------------- */
 
-/* One definition, parsed. */
+/* @return parsed rules with one definition. */
 static struct apapi_eventops *ops_of(const char *name, const char *rest)
 {
     char line[512];
@@ -310,7 +310,7 @@ TEST(time_of_each_operation)
 {
     static const struct {
         const char *operation;
-        double divisor; /* of value1, with a scale of 1/2 and a factor of 4 */
+        double divisor; /* divisor of value1, with a scale of 1/2 and a factor of 4 */
     } operations[] = {
         {"APAPI_OP1_NOP", 8},
         {"APAPI_OP1_SAMPLE_DIFF", 8},
@@ -337,12 +337,12 @@ TEST(time_of_each_operation)
     }
 }
 
-/* Figures that the source leaves open are filled in; those that it knows are kept. */
+/* Properties that the source leaves open are filled in; properties that it knows are kept. */
 TEST(events_are_completed)
 {
     static const struct {
-        const char *definition;     /* from the maximum on */
-        const char *source, *event; /* kind of both; unit, scale, whether it adds up and domain */
+        const char *definition;     /* beginning with the maximum */
+        const char *source, *event; /* both: kind, unit, scale, whether it adds up, domain */
     } cases[] = {
         {"0,power,W,1E6,energy,Ws,1E15", "count ?", "power W 1e-06 -"},
         {"100,energy,Ws,1E3,p,W,1,energy,gpu", "count", "energy J 0.001 + gpu"},
@@ -351,7 +351,7 @@ TEST(events_are_completed)
         {"5,energy,ticks,1,-,-,1,energy,gpu", "count", "count  1 + gpu"},
         {"auto,energy,J,1,-,-,1,energy,gpu", "count", "count  1 gpu"},
         {"0,power,W,-1,-,-,1", "count", "count  1 -"},
-        /* the source knows better */
+        /* the source's own properties are kept */
         {"100,energy,Ws,2147483648,power,W,2.1", "energy J", "energy J 1 -"},
         {"0,power,W,1,-,-,1,power,node", "energy J", "energy J 1 node"},
     };

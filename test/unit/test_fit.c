@@ -3,7 +3,7 @@
 #include "measure/fit.h"
 #include "unit/unit.h"
 
-/* How often uncertainties cover errors in whole programs: test/verify/regions.c. */
+/* test/verify/regions.c tests how often uncertainties cover the errors of whole programs. */
 
 static struct fit *new_fit(void)
 {
@@ -29,7 +29,7 @@ static double sum_of(const struct fit_part parts[FIT_COLUMNS])
 #define PHASES 3
 #define WAITING (FIT_PARTS + PHASES)
 
-/* An interval of which each phase has a random part; adds their energies [J]. */
+/* Add an interval that has a random part of each phase; add up the phases' energies [J]. */
 static void add_phases(struct fit *fit, struct random *random, double energies_j[PHASES])
 {
     static const double phase_w[PHASES] = {40, 100, 160};
@@ -47,7 +47,7 @@ static void add_phases(struct fit *fit, struct random *random, double energies_j
     fit_add(fit, x, NULL, WAITING + 1, joules);
 }
 
-/* The rows cannot know that it has no power. */
+/* The rows do not show that waiting has no power. */
 TEST(a_choice_that_moves_other_powers_is_in_their_uncertainty)
 {
     struct fit *fit = new_fit();
@@ -80,7 +80,7 @@ TEST(nothing_is_known_of_no_rows)
     free(fit);
 }
 
-/* More than there is room for are added up. */
+/* Rows for which there is no room are added up. */
 TEST(a_run_of_any_length_has_its_energies)
 {
     for (unsigned count = 500; count < 20000; count += count / 2 + 7) {
@@ -110,7 +110,7 @@ TEST(a_run_of_any_length_has_its_energies)
     }
 }
 
-/* As if it had been one column from the beginning. */
+/* The joined column has the same result as one column from the beginning. */
 TEST(a_joined_column_takes_its_past_along)
 {
     struct fit *two = new_fit(), *one = new_fit();
@@ -140,7 +140,7 @@ TEST(a_joined_column_takes_its_past_along)
 
 /* --- intervals as they are -------------------------------------------------------------------- */
 
-/* As docs/regions.md says: with fewer than five rows more than parts, no part has a power alone. */
+/* As docs/regions.md says: without five rows more than parts, no part gets a power of its own. */
 TEST(a_part_is_told_from_others_by_five_rows_more_than_parts)
 {
     for (unsigned count = 6; count <= 8; count++) {
@@ -148,7 +148,7 @@ TEST(a_part_is_told_from_others_by_five_rows_more_than_parts)
         struct fit_part parts[FIT_COLUMNS];
         struct random random = {1};
 
-        for (unsigned i = 0; i < count; i++) { /* the two least ones have the same power */
+        for (unsigned i = 0; i < count; i++) { /* the first two parts have the same power */
             double x[] = {0.001, 0.099, 0.1 * random_share(&random), 0.1 * random_share(&random),
                           random_share(&random)};
 

@@ -12,7 +12,7 @@ static struct powercap_tree tree;
 static const struct vendor {
     const struct apapi_source *source;
     const char *component, *energy;
-    int lost; /* errno of a reading of a lost GPU */
+    int lost; /* errno of reading a GPU that is lost */
 } nvidia = {&apapi_source_nvml, "nvml", "nvml:::Fake_GPU:device_#:total_energy_consumption",
             ENODEV},
   rocm_smi = {&apapi_source_rocm, "rocm_smi", "rocm_smi:::energy_count:device=#", EIO},
@@ -61,7 +61,7 @@ static void assert_not_opened(const struct vendor *vendor, int error, const char
             strerror(errno), why.text);
 }
 
-/* @return the index of the event; -1: none. '#' in its name is the GPU's number. */
+/* @return the index of an event; -1: none. A '#' in `pattern` stands for the GPU's number. */
 static int find(const struct apapi_reader *reader, const char *pattern, unsigned gpu)
 {
     const char *number = strchr(pattern, '#');
@@ -84,7 +84,7 @@ static void read_all(struct apapi_reader *reader, struct apapi_reading *readings
 
 #define CLEANED(name) TEST_WITH(name, make, clean)
 
-/* AMD SMI has no figure that is the same in all of its versions. */
+/* AMD SMI is left out: it has no such value that is the same in all of its versions. */
 CLEANED(the_highest_power_limit_is_stated)
 {
     static const struct vendor *const stating[] = {&nvidia, &rocm_smi};
@@ -173,7 +173,7 @@ CLEANED(a_lost_gpu_does_not_stop_the_others)
         lost = find(reader, vendors[v]->energy, 1);
         read_all(reader, readings);
         assert_int_equal(readings[lost].error, 0);
-        assert_int_equal(symlink("/", file), 0); /* a name, whatever it is of */
+        assert_int_equal(symlink("/", file), 0); /* the name alone counts, not the file's type */
         read_all(reader, readings);
         assert_int_equal(readings[mine].error, 0);
         assert_int_equal(readings[lost].error, vendors[v]->lost);
@@ -187,7 +187,7 @@ CLEANED(errors_of_single_calls)
 {
     static const struct {
         const char *code;
-        int error; /* 0: the event is not there */
+        int error; /* 0: there is no such event */
     } cases[] = {{"2", EINVAL},  {"3", 0},      {"4", EACCES},  {"10", ETIMEDOUT}, {"13", 0},
                  {"15", ENODEV}, {"19", EBUSY}, {"20", ENOMEM}, {"21", ENODATA},   {"999", EIO}};
 
@@ -298,7 +298,7 @@ CLEANED(each_start_is_undone)
     first = open_vendor(&nvidia);
     second = open_vendor(&nvidia);
     nvidia.source->close(first);
-    read_all(second, readings); /* the second one still has its library */
+    read_all(second, readings); /* the second reader still has its library */
     assert_int_equal(readings[0].error, 0);
     nvidia.source->close(second);
     setenv("APAPI_GPUS", "5", 1);
@@ -316,8 +316,8 @@ CLEANED(each_start_is_undone)
 
 #define GPUS 4
 
-/* Four GPUs; the device files are in another order than the PCI addresses; the last has MIG parts.
- */
+/* Make four GPUs. Their device files are not in the order of their PCI addresses; the last GPU has
+ * MIG instances. */
 static void make_gpus(struct gpu_device gpus[GPUS])
 {
     static const char *const uuids[GPUS] = {
@@ -356,7 +356,7 @@ static void forget(void)
 
 #define PREPARED(name) TEST_WITH(name, NULL, forget)
 
-/* Variables, "APAPI_GPUS=0,2 SLURM_STEP_GPUS=1"; "gpus" is the setting of the step. Blanks are '_'.
+/* Set variables from "APAPI_GPUS=0,2 SLURM_STEP_GPUS=1"; "gpus" is the step's setting, '_' a blank.
  */
 static void set_lists(const char *lists)
 {
@@ -378,7 +378,7 @@ static void set_lists(const char *lists)
     }
 }
 
-/* The GPUs that are chosen of four, "0.2."; or why none is. */
+/* The GPUs chosen of four, as "0.2.", or the reason why none is. */
 static const struct {
     const char *lists, *chosen;
     int error;
@@ -399,15 +399,15 @@ static const struct {
     {"APAPI_GPUS=x",
      "'x' names no GPU; valid: all, or 0, 0-3, GPU-..., MIG-... separated by commas", EINVAL},
     {"APAPI_GPUS=0,,1", "''", EINVAL},
-    /* the first place counts */
+    /* the first list in the order of priority counts */
     {"SLURM_JOB_GPUS=3 SLURM_STEP_GPUS=2", "..2.", 0},
     {"SLURM_JOB_GPUS=3 SLURM_STEP_GPUS=2 gpus=1", ".1..", 0},
     {"SLURM_STEP_GPUS=2 gpus=none", "the step has no GPU", ENODEV},
     {"SLURM_STEP_GPUS=2 gpus=none APAPI_GPUS=all", "0123", 0},
-    /* minor numbers where the site says so */
+    /* minor numbers, if the site says so */
     {"SLURM_STEP_GPUS=0,1", "01..", 0},
     {"SLURM_STEP_GPUS=0,1 APAPI_GPUS_ORDER=minor", "..23", 0},
-    /* in a step with constrained devices, the library numbers visible GPUs from 0 */
+    /* in a step with constrained devices, the library numbers the visible GPUs from 0 */
     {"SLURM_STEP_GPUS=4-6,1", "0123", 0},
     {"SLURM_STEP_GPUS=4,5,1", "SLURM_STEP_GPUS: there is no GPU '4'", ENODEV},
     {"APAPI_GPUS=4-6,1", "APAPI_GPUS", ENODEV},
@@ -443,7 +443,7 @@ PREPARED(slices_of_parts_are_added_up)
         unsigned slices, slices_all;
     } cases[] = {{"MIG-11112222", 3, 7},
                  {"MIG-11112222,MIG-11113333", 4, 7},
-                 {"MIG-44445555", 0, 0}, /* an old driver does not say */
+                 {"MIG-44445555", 0, 0}, /* an old driver does not report the instances */
                  {"MIG-11113333,MIG-44445555", 0, 0},
                  {"MIG-GPU-cccc4444/1/0", 0, 0}};
     struct gpu_device gpus[GPUS];

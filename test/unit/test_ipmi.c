@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* IPMI without a BMC: settings, answers of DCMI, names of sensors. */
+/* IPMI without a BMC: settings, DCMI responses, names of sensors. */
 #include "sources/ipmi/ipmi_bmc.h"
 #include "unit/temporary.h"
 
@@ -153,7 +153,7 @@ TEST(dcmi_refused)
     assert_true(power.power_w == -1);
 }
 
-/* The text of each begins at byte 48 of the record; 0x.. is its type and length in bytes. */
+/* Each text begins at byte 48 of its record. type_length is its type, and its length [bytes]. */
 TEST(id_strings)
 {
     static const struct {
@@ -166,7 +166,7 @@ TEST(id_strings)
         {0xcb, "Power  \0\0\0\0", 0, "Power"},
         {0xca, "Inlet Temp", 5, "Inlet"},
         {0xc0, "ignored", 0, ""},
-        {0x83, "\x29\xdc\xa6", 0, "IPMI"}, /* the example of the specification */
+        {0x83, "\x29\xdc\xa6", 0, "IPMI"}, /* example in the specification */
         {0x42, "\x12\xca", 0, "12."},
         {0x42, "\x3b\x4f", 0, "3-4_"},
         {0xdf, "thirty-one bytes, the longest .", 0, "thirty-one bytes, the longest ."},

@@ -3,15 +3,15 @@
 #include "unit/near.h"
 #include "unit/step_fixture.h"
 
-/* As exact as a timeline of a few bins. */
+/* Check a value as exactly as a timeline of a few bins allows. */
 static void assert_about(double value, double wanted)
 {
     assert_within(value, wanted, 1e-4);
 }
 
 /*
- * "NAME NODE FROM TO WATTS", a step of constant power from second to second, or "NAME NODE FROM :
- * WATTS ..." with its power in each second, `-` where it is not known.
+ * @return the record of "NAME NODE FROM TO WATTS", a step of constant power from second to second,
+ * or of "NAME NODE FROM : WATTS ...", a step with a power for each second; "-": not known.
  */
 static struct apapi_record written(const char *text)
 {
@@ -88,7 +88,7 @@ TEST(power_over_time_is_that_of_the_records_whose_energy_counts)
     sum_free(&store);
 }
 
-/* @param mean_w  of the first, as it is rounded; NAN: it is not known */
+/* @param mean_w  mean power of the first step, rounded; NAN: not known */
 static void assert_pair(const char *first, const char *second, double mean_w, double energy_j,
                         double covered_s)
 {
@@ -106,14 +106,14 @@ static void assert_pair(const char *first, const char *second, double mean_w, do
 TEST(the_record_that_knows_more_counts)
 {
     assert_pair("batch n1 0 : 100 300 100 200", "0 n1 1 : 300 100", NAN, 700, 4);
-    /* a gap that another one knows is filled */
+    /* a gap is filled by a record that knows it */
     assert_pair("batch n1 0 : 100 200 - 400 500 600", "0 n1 0 : 100 200 300 400 - 600", NAN, 2100,
                 6);
-    /* the last digits of two rounded figures decide nothing */
+    /* the last digits of two rounded powers must not decide */
     assert_pair("batch n1 0 100 200", "0 n1 0 90 300", 200.0001, 20000, 100);
 }
 
-/* A step with GPUs of its own, "01", or of which that is not known, "". @param text  for written()
+/* @return a step with GPUs, as "01"; "": which GPUs it has is not known. @param text  for written()
  */
 static struct apapi_record with_gpus(const char *gpus, const char *text)
 {
@@ -140,13 +140,13 @@ static struct apapi_record with_gpus(const char *gpus, const char *text)
     return record;
 }
 
-/* Of GPUs that several steps have, a moment counts once. Where that is not known, they are the
- * same; where they have only some in common, the others are taken to draw as much. */
+/* A moment counts once for GPUs that several steps have. Steps of unknown GPUs have the same ones.
+ * If steps have only some GPUs in common, the others are taken to draw as much. */
 TEST(gpus_of_steps_at_the_same_time_add_up)
 {
     static const struct {
         const char *gpus[3], *steps[3];
-        double energy_j, uncertainty_j, power_w[3]; /* of each second */
+        double energy_j, uncertainty_j, power_w[3]; /* power_w: in each second */
     } rows[] = {
         {{"0", "1"}, {"0 n1 0 : 100 100", "1 n1 1 : 200 200"}, 600, 0, {100, 300, 200}},
         {{"0", "1", "01"},
@@ -187,7 +187,7 @@ TEST(gpus_of_steps_at_the_same_time_add_up)
     }
 }
 
-/* A step whose counter of the package never moved; another one knows 5 s of its time. */
+/* The package counter of one step never moved; another step knows 5 s of its time. */
 TEST(an_unknown_domain_is_missing_in_the_total)
 {
     struct apapi_record records[] = {step("0", "n1", 0, 10, NAN), step("1", "n1", 5, 10, 100),
@@ -216,7 +216,7 @@ TEST(an_unknown_domain_is_missing_in_the_total)
 
 #define MANY 66000
 
-/* Each runs for half of the time, so that a comparison of all with all would take hours. */
+/* Each record runs for half of the time: to compare all with all others would take hours. */
 TEST(sixty_six_thousand_records_of_a_node_are_added_up)
 {
     struct apapi_job *job = apapi_job_create();
@@ -235,8 +235,8 @@ TEST(sixty_six_thousand_records_of_a_node_are_added_up)
     apapi_job_destroy(job);
 }
 
-/* Two steps that overlap in part: what the longer one says of its time, and the rest of the other.
- * Whichever record has no room: the figures do not depend on the order. */
+/* Two steps overlap in part. The longer one counts for its time, the other one for the rest. The
+ * result is the same whichever record has no room for its curve. */
 TEST(too_many_curves_are_none)
 {
     struct apapi_record records[] = {written("0 n1 0 : 300 300 300 300 100 100 100 100"),
@@ -264,7 +264,7 @@ TEST(too_many_curves_are_none)
 
 #define HOUR 3600
 
-/* Ten minutes of a step of two nodes, by the node's clock and since its boot. */
+/* @return ten minutes of a step on a node, by the node's clock and by its time since boot. */
 static struct apapi_record timed(const char *node, const char *name, int64_t start_s,
                                  const char *boot, int64_t monotonic_s)
 {
@@ -295,7 +295,7 @@ TEST(boots_of_a_node_do_not_overlap)
     assert_about(total.energy_j, 100 * (700 + 600));
 }
 
-/* n3 shares no step with n1, but with n2, whose clock is wrong. */
+/* n3 shares no step with n1. It shares one with n2, whose clock is wrong. */
 TEST(a_step_begins_on_all_nodes)
 {
     struct apapi_record records[] = {
@@ -311,7 +311,7 @@ TEST(a_step_begins_on_all_nodes)
     assert_int_equal(total.busy_ns, (609 + 601) * S);
 }
 
-/* Components run at the same time, each on its nodes. */
+/* The components of a job run at the same time, each on its own nodes. */
 TEST(nodes_of_components_add_up)
 {
     struct apapi_record records[] = {timed("n1", "0", 0, "b", 0), timed("n1", "1", 0, "b", 0),

@@ -2,7 +2,7 @@
 #include "base/text.h"
 #include "unit/step_fixture.h"
 
-static struct apapi_job *job; /* of the test */
+static struct apapi_job *job; /* job of the test that runs */
 static char *text;            /* the latest table */
 
 static void make_job(void)
@@ -20,7 +20,7 @@ static void free_job(void)
 
 #define TABLE(name) TEST_WITH(name, make_job, free_job)
 
-/* A step with 100 W of package and 20 W of DRAM; seconds since BEGIN. */
+/* Add a step with 100 W of package and 20 W of DRAM. Seconds since BEGIN. */
 static void add(const char *name, const char *node, const int64_t span_s[2], bool complete)
 {
     struct apapi_record record = step(name, node, span_s[0], span_s[1], 100);
@@ -37,7 +37,7 @@ static void add_record(const struct apapi_record *record)
     assert_int_equal(apapi_job_add(job, record), 0);
 }
 
-/* Format the job into `text`; the next one is empty. */
+/* Format the job into `text`, and begin an empty job. */
 static void format(const struct apapi_job_table_head *head)
 {
     free(text);
@@ -79,7 +79,7 @@ TABLE(what_is_missing_is_named)
     assert_text("of 4 nodes x 11.0 s;");
 }
 
-/* A list knows of fewer nodes than there are records of, and of some twice. */
+/* The list has fewer nodes than there are records of, and names one node twice. */
 TABLE(records_of_nodes_that_are_not_listed_hide_no_missing_one)
 {
     const struct apapi_job_table_head head = {.job = "17", .nodes = 2, .nodelist = "n[1-2],n2"};
@@ -107,11 +107,11 @@ TABLE(a_domain_that_a_step_lacks_is_named)
     ADD("0", "n2", 0, 10);
     add_record(&record);
     format(&head);
-    assert_text("\n  partial total "); /* as the table of a step */
+    assert_text("\n  partial total "); /* as in the table of a step */
     assert_text("\n  dram known on 1 of 2 nodes\n");
 }
 
-/* A step of 10 s whose counter of the package never moved. */
+/* Add a step of 10 s whose package counter never moved. */
 static void add_without_package(void)
 {
     struct apapi_record record = step("1", "n1", 0, 10, NAN);
@@ -150,7 +150,7 @@ TABLE(what_no_step_ever_knows_is_named)
                         "  measured 0.0 % of 1 node x 10.0 s; each moment of a node counts once\n");
 }
 
-/* The batch step has the job's cores, a step of srun some of them. */
+/* The batch step has all cores of the job, and a step of srun has some of them. */
 TABLE(a_job_that_has_a_part_of_its_node_is_told_so)
 {
     const struct apapi_job_table_head head = {.job = "17"};

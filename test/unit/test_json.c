@@ -121,7 +121,7 @@ TEST(depth_and_length_are_bounded)
     tree_free(&tree);
 }
 
-/* {"k0":0,"k1":1,...}, of which the last has the key of number `duplicate`. */
+/* @return {"k0":0,"k1":1,...}, whose last key is the key number `duplicate`; for free(). */
 static char *many_keys(unsigned count, unsigned duplicate)
 {
     char *text = NULL;
@@ -193,7 +193,7 @@ TEST(numbers_are_the_nearest_doubles)
     }
 }
 
-/* With a decimal comma. A machine may have none that is ready: it is made for the test. */
+/* Choose a locale with a decimal comma. A machine may have none, so it is made for the test. */
 static void choose_german_locale(void)
 {
     char command[256];
@@ -221,7 +221,7 @@ TEST_WITH(a_locale_changes_nothing, make_base, remove_base)
 
 /* --- the writer ------------------------------------------------------------------------------- */
 
-/* All exponents; round numbers; what lies just beside a tie of nine digits. */
+/* @return a number of any exponent: any digits, round, or just beside a tie of nine digits. */
 static double any_number(struct random *random)
 {
     double value;

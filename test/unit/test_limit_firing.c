@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Limits of a node, of a step on two nodes and of a job of three steps fire once in each of 100
- * runs at three constant powers: at most one interval of what is looked at and the uncertainty
- * that the measurements state from the true moment and energy. In simulated time.
+ * runs at each of three powers. Time and energy may differ from the truth by one interval of what
+ * is looked at and by the uncertainty that the measurements state. The time is simulated.
  */
 #include "limit/totals.h"
 #include "session/session.h"
@@ -11,8 +11,8 @@
 
 #define S UINT64_C(1000000000)
 #define INTERVAL_NS (S / 10)
-#define PERIOD_NS S    /* of totals */
-#define GAP_NS (S / 2) /* between two steps nothing is measured */
+#define PERIOD_NS S    /* how often totals are sent */
+#define GAP_NS (S / 2) /* time between two steps, in which nothing is measured */
 #define RUNS 100
 
 static struct history history;
@@ -20,9 +20,9 @@ static struct sim_clock sim;
 static struct sim_source source;
 static struct random random_numbers;
 static struct apapi_session *session;
-static uint64_t start_ns; /* of the session, on its clock */
+static uint64_t start_ns; /* start of the session on its clock */
 
-/* Totals of steps on nodes, as they are sent. */
+/* Totals of steps on nodes, in the order in which they are sent. */
 static struct sent {
     uint64_t at_ns;
     const char *node, *step;
@@ -84,8 +84,8 @@ static void send_total(struct sent sent)
 }
 
 /*
- * A step on a node from `at_ns` on.
- * @param limit_j  of the node; 0: none @return the uncertainty [J]
+ * Measure a step on a node, from step.at_ns on.
+ * @param limit_j  limit of the node; 0: none @return the uncertainty [J]
  */
 static double measure(struct sent step, double power_w, uint64_t length_ns, double limit_j)
 {
@@ -132,7 +132,7 @@ static int by_time(const void *one, const void *other)
     return (a->at_ns > b->at_ns) - (a->at_ns < b->at_ns);
 }
 
-/* Crossings arrive where the limit of a step or a job is watched. */
+/* Pass the reports to where the limit of a step or a job is watched. */
 static void watch(const char *scope, double limit_j)
 {
     static struct limit_list list;
@@ -166,7 +166,7 @@ static void watch(const char *scope, double limit_j)
 static const struct firing {
     const char *scope;
     size_t nodes, steps;
-    uint64_t seconds, interval_ns; /* of a step; of what is looked at */
+    uint64_t seconds, interval_ns; /* length of a step; interval of the values that are compared */
 } firings[] = {{"node", 1, 1, 6, INTERVAL_NS},
                {"step", 2, 1, 6, PERIOD_NS + INTERVAL_NS},
                {"job", 1, 3, 3, PERIOD_NS + INTERVAL_NS}};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The live page: slots that are never seen half; files of pages, who may read and change them,
- * where they may be and how long they are there.
+ * The live page: slots are never read half-written; who may read and change files of pages, where
+ * these may be, and how long they exist.
  */
 #include <fcntl.h>
 #include <grp.h>
@@ -19,7 +19,7 @@
 #include "session/live.h"
 #include "unit/temporary.h"
 
-/* test/abi/libapapi.layout has where the members are; other numbers are another version. */
+/* test/abi/libapapi.layout has the places of members. Other numbers would need another version. */
 _Static_assert(APAPI_LIVE_STARTING == 0 && APAPI_LIVE_RUNNING == 1 && APAPI_LIVE_ENDED == 2,
                "states have other numbers");
 _Static_assert(APAPI_LIVE_MEASURED == 1 && APAPI_LIVE_ESTIMATED == 2 && APAPI_LIVE_FAILED == 4,
@@ -53,7 +53,7 @@ TEST(energy_goes_on_for_two_intervals)
         {{.time_ns = 1000, .total = 5, .rate = 1e9, .readings = 2, .interval_ns = 100}, 1200, 205},
         {{.time_ns = 1000, .total = 5, .rate = 1e9, .readings = 2, .interval_ns = 100}, 9999, 205},
         {{.time_ns = 1000, .total = 5, .rate = 1e9, .readings = 2, .interval_ns = 100}, 1, 5},
-        /* a first reading says nothing yet */
+        /* a first reading has no values yet */
         {{.time_ns = 1000, .total = NAN, .rate = NAN, .readings = 1, .interval_ns = 100},
          1000,
          NAN},
@@ -176,7 +176,7 @@ static void remove_live(void)
     remove_base();
 }
 
-/* The part of a session. */
+/* Publish a page as a session does. */
 static void publish(struct livefile *file)
 {
     fail_if(livefile_create(file, &step, &err), "%s", err.text);
@@ -193,7 +193,7 @@ static int count_page(const struct apapi_live_page *found, void *jobs)
     return 0;
 }
 
-/* A path below the folder of the step's user, which lives as long as those of in_base(). */
+/* @return a path below the folder of the step's user, valid as long as paths of in_base(). */
 static const char *in_pages(const char *name)
 {
     char below[128];
@@ -202,7 +202,7 @@ static const char *in_pages(const char *name)
     return in_base(below);
 }
 
-/* @return the pages that a scan hands over: "n1/4711.0 ". */
+/* @return the pages that a scan finds, as "n1/4711.0 ". */
 static const char *scan(struct apapi_live_counts *counts)
 {
     static char jobs[256];
@@ -231,17 +231,17 @@ LIVE(the_environment_names_it)
     unsetenv(APAPI_LIVE_ENVIRONMENT);
 }
 
-/* Files with the names of pages. */
+/* Files that have names of pages, but are not pages. */
 static struct apapi_live_page forged;
 
 struct forgery {
     mode_t type;
-    int error;                        /* of opening it */
-    int length, magic, size, version; /* how far it is from a page */
+    int error;                        /* errno when the file is opened */
+    int length, magic, size, version; /* differences from a page */
     uid_t owner;
 };
 
-/* @return a file whose writer lives; -1: it is none. */
+/* Make a forgery. @return the file, kept open as by a living writer; -1: not a regular file */
 static int forge(const char *path, const struct forgery *forgery)
 {
     struct apapi_live_page page_of = forged;
@@ -314,7 +314,7 @@ LIVE(what_is_no_page_is_not_believed)
     }
 }
 
-/* A link from node to node, too: nothing below the folder is followed. */
+/* No link below the folder is followed, not even one from node to node. */
 LIVE(a_link_to_a_node_is_not_followed)
 {
     struct apapi_live_counts counts;
@@ -332,7 +332,7 @@ static bool is_there(const char *name)
     return lstat(in_pages(name), &status) == 0;
 }
 
-/* Simulate the end of a process. */
+/* Simulate the end of the process that writes a page. */
 static void die(struct livefile *file)
 {
     close(file->file);
@@ -365,7 +365,7 @@ LIVE(its_user_cannot_make_it_look_dead_or_alive)
     assert_int_equal(counts.dead, 1);
     step.id.job++;
     publish(&live);
-    assert_false(is_there("4711.0")); /* his lock does not keep it */
+    assert_false(is_there("4711.0")); /* the user's lock does not keep the page */
     close(file);
 }
 
@@ -401,7 +401,7 @@ LIVE(the_next_one_sweeps_up_what_a_dead_one_has_left)
     livefile_close(&alive);
 }
 
-/* A requeued job has the same steps again. */
+/* Steps of a requeued job have the same numbers again. */
 LIVE(the_same_step_again)
 {
     struct livefile first, second;
@@ -416,7 +416,7 @@ LIVE(the_same_step_again)
     assert_false(is_there("4711.0"));
 }
 
-/* Another one's page under our name is not ours to take away. */
+/* A sampler must not withdraw the page of another sampler, even if its name is the same. */
 LIVE(only_its_own_page_is_withdrawn)
 {
     struct livefile again;
@@ -429,7 +429,7 @@ LIVE(only_its_own_page_is_withdrawn)
     livefile_close(&again);
 }
 
-/* A file in the sampler's way is left alone, and it has no page. */
+/* A file in the way is left alone, and the sampler has no page. */
 static void assert_refused(int error, const char *part)
 {
     assert_fails_with(error, part, livefile_create(&live, &step, &why));
@@ -492,8 +492,8 @@ LIVE(a_disk_is_refused)
     rmdir(live_dir);
 }
 
-/* Pages that have ended, and that their user still holds, until there are no more; in a process
- * with mounts of its own. */
+/* Hold ended pages open, as their user can, until there is no more memory; in a process with
+ * mounts of its own. */
 static int try_hoarding(void)
 {
     enum { SIZE = 4 << 20, PAGES = SIZE / sizeof(struct apapi_live_page) };

@@ -104,7 +104,7 @@ MERGED(awaited_nodes_come_or_are_given_up)
     assert_fails(EINVAL, apapi_merge_expect(merge, "n[1-"));
 }
 
-/* n1: 9 s and 1 s late at 100 W; n2: 5 s at 200 W; n3 has no meter, n4 no record. */
+/* Add n1: 100 W, 9 s and 1 s late; n2: 200 W, 5 s; n3 without a meter; n4 without a record. */
 static void add_uneven(void)
 {
     struct apapi_record n1 = node_record("n1", 0);
@@ -126,8 +126,8 @@ static void add_uneven(void)
     assert_int_equal(apapi_merge_absent(merge, "n4", "lost"), 0);
 }
 
-/* A mean below what both had while they were there: a minimum of the whole time is not known. n2
- * has memory, and does not know its energy. */
+/* The mean is below the sum of both means: the minimum of the whole time is unknown. n2 has memory
+ * whose energy is unknown. */
 MERGED(mean_power_is_energy_by_time)
 {
     struct merge_result result;
@@ -144,7 +144,7 @@ MERGED(mean_power_is_energy_by_time)
     free(result.nodes);
 }
 
-/* Events with names of their own on each node do not fill the memory. */
+/* Events that have other names on each node must not fill the memory. */
 MERGED(rows_of_events_are_bounded)
 {
     for (unsigned i = 0; i < 1000; i++) {
@@ -164,7 +164,7 @@ MERGED(rows_of_events_are_bounded)
 
 /* --- extremes --------------------------------------------------------------------------------- */
 
-/* Bins of 1 s, each wholly known, from `start_s` on. */
+/* Set powers of bins of 1 s, all of them covered, from `start_s` on. */
 static void set_powers(struct apapi_record *record, enum apapi_domain domain, unsigned start_s,
                        const double *power_w, size_t count)
 {
@@ -179,7 +179,7 @@ static void set_powers(struct apapi_record *record, enum apapi_domain domain, un
     }
 }
 
-/* Nodes n1 and n2, of whose four bins half of one is known. */
+/* Add nodes n1 and n2 with four bins each; bin number `partial` is covered by half. */
 static void add_pair(double energy_j, struct apapi_summary summary, const double *n1_w,
                      const double *n2_w, int partial)
 {
@@ -193,7 +193,7 @@ static void add_pair(double energy_j, struct apapi_summary summary, const double
     }
 }
 
-/* Each has its peak when the other one rests. */
+/* Each node has its peak while the other one rests. */
 static const double up_w[] = {100, 300, 100, 300}, down_w[] = {300, 120, 280, 100};
 static const struct apapi_summary up_summary = {95, 200, 310, NAN};
 static const struct apapi_summary down_summary = {98, 200, 305, NAN};
@@ -212,16 +212,16 @@ static void add_alternating(unsigned late_s, size_t down_count)
     add(&n2);
 }
 
-/* As the mean is of the time in which any node was measured, so are the extremes. */
+/* The mean is that of the time in which any node was measured, and so are the extremes. */
 MERGED(a_node_alone_counts)
 {
-    /* n1 100 300 100 300, n2 - 300 120 280: alone, n1 needs 100 W */
+    /* n1: 100 300 100 300; n2: - 300 120 280. In the first second, n1 alone draws 100 W. */
 
     add_alternating(1, 3);
     assert_domain(APAPI_DOMAIN_PACKAGE, 2, 1400, (struct apapi_summary){100, 350, 600, NAN}, S);
 }
 
-/* The means are of 8 s and of 4 s: a clock that is wrong by 17 minutes does not make time. */
+/* The means are of 8 s and of 4 s: a clock that is wrong by 17 minutes makes no time longer. */
 MERGED(with_a_wrong_clock_extremes_are_added_up)
 {
     for (unsigned late_s = 4; late_s < 2000; late_s += 1000) {
@@ -236,7 +236,7 @@ MERGED(with_a_wrong_clock_extremes_are_added_up)
     }
 }
 
-/* Any times in a record can be added up. */
+/* Records with any times can be added up. */
 MERGED(impossible_times_do_no_harm)
 {
     static const int64_t starts_ns[] = {INT64_MIN, -1, 0, INT64_MAX / 2, INT64_MAX};
@@ -298,8 +298,8 @@ MERGED(extremes_of_the_total_are_of_all_domains_together)
     free(result.nodes);
 }
 
-/* The last bin is known in part only: the mean knows that it has less power than any other. Or the
- * peak is known in part only. */
+/* The last bin is covered in part: by the mean, its power is less than that of any other bin. Then
+ * the peak is covered in part. */
 MERGED(extremes_that_the_mean_contradicts_are_unknown)
 {
     static const double n1_w[] = {100, 300, 100, 100}, n2_w[] = {300, 120, 310, 100};
@@ -312,7 +312,7 @@ MERGED(extremes_that_the_mean_contradicts_are_unknown)
     assert_domain(APAPI_DOMAIN_PACKAGE, 2, 1600, (struct apapi_summary){200, 600, NAN, NAN}, S);
 }
 
-/* Both end 10 ms after their last whole bin: that is no window of its own. */
+/* Both nodes end 10 ms after their last whole bin. These 10 ms are no window of their own. */
 MERGED(what_is_left_at_the_end_belongs_to_the_window_before)
 {
     static const struct apapi_summary summary = {95, 810 / 4.01, 310, NAN};
@@ -331,7 +331,7 @@ MERGED(what_is_left_at_the_end_belongs_to_the_window_before)
                   (struct apapi_summary){400, 2 * 810 / 4.01, 2 * 210 / 1.01, NAN}, S);
 }
 
-/* Whatever the nodes do, and when: the three figures are in order, or absent. */
+/* Whatever the nodes do and when, minimum, mean and maximum are in order, or are unknown. */
 MERGED(minimum_mean_and_maximum_are_in_order)
 {
     uint32_t random = 1;
@@ -383,7 +383,7 @@ static struct apapi_region_result region_of(enum apapi_region_kind kind, const c
     return region;
 }
 
-/* A node that has lost four regions. */
+/* Add the regions of a node that has lost four regions. */
 static void add_regions(struct region_sums *sums, struct apapi_region_result *list, size_t count)
 {
     struct apapi_record record = node_record("n1", 0);
@@ -419,7 +419,7 @@ TEST(those_of_the_least_energy_are_in_the_rest)
     region_sums_free(&sums);
 }
 
-/* Names by hostile nodes take bounded memory, and no energy is lost. */
+/* Names from hostile nodes need bounded memory, and no energy is lost. */
 TEST(too_many_paths_go_into_the_rest)
 {
     struct region_sums sums = {0};

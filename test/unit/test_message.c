@@ -47,7 +47,7 @@ WITH_ENDS(texts_and_pairs_arrive)
     assert_string_equal(message_text(&received), "name");
 }
 
-/* Silence, no end of a text, more than a message holds, the end of the other side. */
+/* Silence, a text without its end, more than a message holds, and the end of the other side. */
 WITH_ENDS(what_cannot_be_sent_or_received)
 {
     static char text[APAPI_MESSAGE_MAX];
@@ -67,7 +67,7 @@ WITH_ENDS(what_cannot_be_sent_or_received)
     assert_fails(EPIPE, message_send(ends[1], &sent, patience()));
 }
 
-/* Its socket is reset, as it has not read all. */
+/* The socket of a process that ends is reset if the process has not read all. */
 WITH_ENDS(what_a_process_sent_before_its_end_arrives)
 {
     message_start(&sent, APAPI_WORD_RECORD);
@@ -81,7 +81,7 @@ WITH_ENDS(what_a_process_sent_before_its_end_arrives)
     ends[0] = -1;
 }
 
-/* Sends from a process of its own, as a socket holds less than that. */
+/* Send from another process, because a socket holds less than the text. */
 static pid_t send_text(const char *word, const char *text)
 {
     pid_t pid = fork();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One event's results from scripted readings. */
+/* The results of one event from scripted readings. */
 #include "measure/meter.h"
 #include "unit/meter_fixture.h"
 #include "unit/near.h"
@@ -13,7 +13,7 @@ static const struct apapi_event celsius = {
 static const struct apapi_event steps = {
     .kind = APAPI_KIND_COUNT, .type = APAPI_TYPE_INT64, .accumulates = true, .scale = 1};
 
-/* Readings "MILLISECONDS=RAW" at an interval, and "TOTAL: MIN MEAN MAX, COVERED ms, SAMPLES". */
+/* Readings "MILLISECONDS=RAW" at an interval; result "TOTAL: MIN MEAN MAX, COVERED ms, SAMPLES". */
 static const struct row {
     const char *what;
     const struct apapi_event *event;
@@ -98,8 +98,8 @@ static void end(uint64_t ticks)
 }
 
 /*
- * 100 W, read every 1 to 20 ms: extremes are of the power, not of where in an update of the counter
- * the readings lie.
+ * 100 W, read every 1 to 20 ms: the extremes are those of the power, and do not depend on where in
+ * an update of the counter the readings lie.
  */
 TEST(constant_power_has_no_extremes)
 {
@@ -116,7 +116,7 @@ TEST(constant_power_has_no_extremes)
     }
 }
 
-/* A counter that never moves is stuck. An estimate may be 0 J at rest; its error is not known. */
+/* A counter that never moves is stuck. An estimate may be 0 J at rest; its error is unknown. */
 TEST(estimate_may_rest)
 {
     struct apapi_event event = fake_energy_event;
@@ -157,8 +157,8 @@ static uint64_t bits_of(double value)
 
 /*
  * Increments of an energy counter of doubles add up, a decrease is a restart, nonsense is refused.
- * One that no power explains: a leap, after which it has restarted; what it has missed while it
- * stood still; nonsense, however often it says the same.
+ * An increment that no power explains is a leap, after which the counter has restarted; or it is
+ * what it missed while it stood still; or it is nonsense, however often it is repeated.
  */
 TEST(counters_of_doubles)
 {
@@ -190,7 +190,7 @@ TEST(counters_of_doubles)
     }
 }
 
-/* Those of no energy may be of any size, and grow in one run from small to great. */
+/* Counts other than energy may be of any size, and grow in one run from small to great. */
 TEST(counts_that_are_doubles)
 {
     static const struct {
@@ -244,7 +244,7 @@ static void unshown(uint64_t at_ms, uint64_t raw)
     apapi_meter_add(&meter, &reading, moment_at(1 + at_ms * MS), NULL);
 }
 
-/* 2 kW for a millisecond after 64, else 100 W: nobody sees more than the mean of 100 ms. */
+/* 2 kW for a millisecond after 64 ms, else 100 W: only the mean of 100 ms is shown. */
 TEST(a_counter_shows_windows_of_shown_readings)
 {
     begin(&fake_energy_event);
@@ -252,7 +252,7 @@ TEST(a_counter_shows_windows_of_shown_readings)
     unshown(1, 100000);
     unshown(64, 6400000);
     unshown(65, 8400000);
-    assert_true(isnan(meter.value)); /* as after the first one */
+    assert_true(isnan(meter.value)); /* as after the first reading */
     assert_int_equal(meter.known_ns, 1);
     assert_near(apapi_meter_total(&meter), 8.4);
     assert_int_equal(shown(100, 11900000), APAPI_METER_KNOWN);
@@ -268,7 +268,7 @@ TEST(a_counter_shows_windows_of_shown_readings)
     assert_near(result.values[0].max * 1e-6, 11.9);
 }
 
-/* The integral has them; the extremes have the mean of the time between two that are shown. */
+/* The integral has all readings. The extremes are means of the time between two shown readings. */
 TEST(a_gauge_shows_means_between_shown_readings)
 {
     begin(&watts);
@@ -284,7 +284,7 @@ TEST(a_gauge_shows_means_between_shown_readings)
     assert_near(result.summary.mean, 120);
 }
 
-/* Its extremes are that value: no error of a sum is in them, which JSON would round away from it.
+/* The extremes are that value, without the error of a sum, which JSON would round away from it.
  */
 TEST(a_constant_gauge_shows_its_value)
 {
@@ -299,7 +299,7 @@ TEST(a_constant_gauge_shows_its_value)
     }
 }
 
-/* A snapshot may be taken before the next one is shown. */
+/* A snapshot may be taken before the next reading is shown. */
 TEST(a_gauge_that_nobody_has_seen)
 {
     begin(&watts);
@@ -313,20 +313,20 @@ TEST(a_gauge_that_nobody_has_seen)
 
 /* --- the look after the last reading --------------------------------------------------------- */
 
-/* 100 W until 1 s, in 12 readings; the last one counts `last_uj`. */
+/* 100 W until 1 s, read every 100 ms; the last reading counts `last_uj`. */
 TEST(the_look_shows_whether_it_lives)
 {
     static const struct {
         uint64_t last_uj;
-        uint64_t looks_uj[2]; /* 1 and 2 ms later; 0: one is enough */
+        uint64_t looks_uj[2]; /* 1 and 2 ms later; 0: one look is enough */
         uint64_t covered_ms;
         double least_j, most_j; /* of the uncertainty */
     } cases[] = {
-        /* few readings, and the last one counts less than all before: that is how it is */
+        /* the last reading counts less than those before, but the counter still moves */
         {5000000, {95100000}, 1000, 0, 0.11},
-        /* it has stopped, but nobody knows where in the last interval */
+        /* the counter has stopped, it is unknown where in the last interval */
         {5000000, {95000000, 95000000}, 900, 10, 12},
-        /* it is late */
+        /* the counter is late */
         {10000000, {100000000, 100200000}, 1000, 0, 0.11},
     };
 
@@ -397,7 +397,7 @@ static void begin_gauge(void)
     apapi_gauge_restart(&gauge);
 }
 
-/* n equal steps leave 1 - exp(-3 / n) of the time unseen: bursts of MOST, or pauses. */
+/* n equal steps leave 1 - exp(-3 / n) of the time unseen: for bursts of MOST, or for pauses. */
 #define MOST 1000.0
 
 static double unseen(double mean, double count, double held)
@@ -407,7 +407,7 @@ static double unseen(double mean, double count, double held)
     return fmax(MOST - mean, mean) * share * count * STEP_S;
 }
 
-/* A value that is another one each time is held for one reading and a little, as far as is seen. */
+/* A value that differs each time is held for one reading and a little, as far as readings show. */
 #define FRESH (1 + 1.0 / GAUGE_CHANGES)
 
 static double gauge_uncertainty(void)
@@ -417,7 +417,7 @@ static double gauge_uncertainty(void)
 
 #define GAUGE(name) TEST_WITH(name, begin_gauge, NULL)
 
-/* Readings close to each other count for less than as many at equal distances. */
+/* Readings close to each other count for less than as many readings at equal distances. */
 GAUGE(unequal_steps_see_less)
 {
     double count = 101 * 101 / (100 + 100 * 0.01 * 0.01);
@@ -455,7 +455,7 @@ GAUGE(alternating)
                   1e-9);
 }
 
-/* If the value is always of the beginning of a reading, the whole course comes so much late. */
+/* If each value is of the beginning of its reading, the whole course is late by that much. */
 GAUGE(a_long_reading_moves_the_course)
 {
     for (uint64_t step = 0; step <= 100; step++) {
@@ -466,7 +466,7 @@ GAUGE(a_long_reading_moves_the_course)
                   100 * (STEP_S / 4 + (FRESH - 1) * STEP_S) + unseen(150, 100, FRESH), 1e-9);
 }
 
-/* Each value for some readings. */
+/* Add readings whose value changes after each `held` readings. */
 static void add_held(uint64_t readings, uint64_t held)
 {
     begin_gauge();
@@ -477,12 +477,12 @@ static void add_held(uint64_t readings, uint64_t held)
 
 TEST(values_that_are_held_count_once)
 {
-    add_held(100, 1); /* uncovered time is not seen either */
+    add_held(100, 1); /* time that is not covered is not seen, either */
     assert_within(apapi_gauge_uncertainty(&gauge, MOST, 2 * gauge.covered_ns),
                   2 * unseen(250, 100, FRESH), 1e-9);
     add_held(500, 5);
     assert_within(gauge_uncertainty(), unseen(250, 500, 5 + 1.0 / GAUGE_CHANGES), 1e-6);
-    add_held(500, 501); /* held or constant: a second is assumed, or what is stated */
+    add_held(500, 501); /* for a second, or as stated, if held or constant */
     assert_within(gauge_uncertainty(), unseen(250, 500, 10), 1e-9);
     gauge.stated_ns = 50 * STEP_NS;
     assert_within(gauge_uncertainty(), unseen(250, 500, 50), 1e-9);
@@ -493,7 +493,7 @@ TEST(values_that_are_held_count_once)
 /* --- probes ----------------------------------------------------------------------------------- */
 
 #define UPDATE_NS MS
-#define PLAUSIBLE 1000.0 /* the increment that is plausible */
+#define PLAUSIBLE 1000.0 /* greatest plausible increment */
 
 static struct apapi_probe probe;
 
@@ -512,7 +512,7 @@ static void probe_close_at(double value, uint64_t at_ns)
     apapi_probe_close(&probe, value, moment_at(START_NS + at_ns), PLAUSIBLE);
 }
 
-/* A probe that sees `increment` after `after_ns`. */
+/* Let a probe see `increment` after `after_ns`. */
 static void probe_see(double increment, uint64_t after_ns)
 {
     probe_open();
@@ -521,8 +521,8 @@ static void probe_see(double increment, uint64_t after_ns)
 
 #define PROBE(name) TEST_WITH(name, begin_probe, NULL)
 
-/* Of a longer wait only one update counts; in less than twice the time there may have been one
- * alone. */
+/* Of a longer wait, only one update counts. In less than twice an update, all may have been one
+ * update. */
 PROBE(one_update_is_seen)
 {
     static const struct {
@@ -554,7 +554,7 @@ PROBE(what_is_not_plausible_shows_nothing)
     assert_int_equal(probe.moves, 2);
 }
 
-/* 300 in three updates are as much in one that takes as long. */
+/* 300 in three updates count as 300 in one update that takes as long. */
 PROBE(another_period_takes_along_what_was_seen)
 {
     probe_see(50, UPDATE_NS);
@@ -574,7 +574,7 @@ PROBE(another_period_takes_along_what_was_seen)
     assert_int_equal(probe.moves, 0);
 }
 
-/* A probe whose readings are twice as late each time, until the counter moves. */
+/* Let a probe read twice as late each time, until the counter moves. */
 static void insist(uint64_t period_ns)
 {
     uint64_t at_ns = UPDATE_NS;
@@ -586,7 +586,7 @@ static void insist(uint64_t period_ns)
     probe_close_at(110, at_ns);
 }
 
-/* The longest wait of one is taken three times, of two twice, of many once. */
+/* The longest wait of a single one counts three times, of two twice, of many once. */
 PROBE(the_longest_wait_tells_the_update_period)
 {
     assert_int_equal(apapi_probe_update_ns(&probe), UPDATE_NS);
@@ -602,7 +602,7 @@ PROBE(the_longest_wait_tells_the_update_period)
     assert_int_equal(apapi_probe_update_ns(&probe) / MS, 32);
 }
 
-/* It may have moved in that time, unseen. */
+/* The counter may have moved unseen while a reading was made. */
 PROBE(the_time_of_a_reading_is_no_wait)
 {
     static const struct apapi_moment moments[] = {{START_NS, START_NS + 50 * MS},
@@ -617,7 +617,7 @@ PROBE(the_time_of_a_reading_is_no_wait)
 
 /* --- value0 and value1 ------------------------------------------------------------------------ */
 
-/* The original's own example: value0 of 7, then 4 after 500 ns. */
+/* The original project's example: value0 of 7, then 4 after 500 ns. */
 TEST(operations)
 {
     static const struct {
@@ -641,7 +641,7 @@ TEST(operations)
     }
 }
 
-/* A first increment has no predecessor: the difference is unknown, not the absolute value. */
+/* A first increment has no predecessor: the difference is unknown, it is not the absolute value. */
 TEST(difference_needs_a_predecessor)
 {
     struct apapi_values values;
@@ -656,7 +656,7 @@ TEST(difference_needs_a_predecessor)
     assert_int_equal(values.stats[1].count, 1);
 }
 
-/* 50 W x 1 s and 100 W x 3 s are 87.5 W; factors divide. */
+/* 50 W for 1 s and 100 W for 3 s are a mean of 87.5 W; factors divide. */
 TEST(statistics)
 {
     struct apapi_values values;
@@ -671,7 +671,7 @@ TEST(statistics)
     assert_near(figures.avg, 87.5);
     assert_near(figures.acc, 150);
     assert_near(figures.last, 100);
-    figures.factor = 1e12; /* mW x ns in Ws */
+    figures.factor = 1e12; /* mW x ns to Ws */
     apapi_value_result(&values.stats[1], &figures);
     assert_near(figures.acc, 350);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Power within a millisecond tells what a program computes. A session reads that densely at its
- * start, for its sums: nothing finer than `min_interval` leaves it, in whatever form. Simulated
- * time; the power changes every millisecond, between 15 and 450 W.
+ * start, for its sums; nothing finer than `min_interval` may leave it, in any form. The time is
+ * simulated; the power changes every millisecond, between 15 and 450 W.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,15 +16,15 @@
 
 #define MS UINT64_C(1000000)
 #define MIN_NS (10 * MS)
-#define LATE_NS (MIN_NS / 8) /* so late is a reading on the grid at most */
+#define LATE_NS (MIN_NS / 8) /* a reading on the grid is at most this late */
 #define RUN_NS (300 * MS)
 #define LEAST_W 15.0
 #define MOST_W 450.0
-#define FINE_W 300.0 /* no mean of 10 ms is more */
+#define FINE_W 300.0 /* the mean of any 10 ms is less */
 #define MOMENTS_MAX 4096
-#define SAME_J ((MOST_W - LEAST_W) * 1e-4 * 2) /* of 0.1 ms at each end */
+#define SAME_J ((MOST_W - LEAST_W) * 1e-4 * 2) /* by 0.1 ms at each end */
 
-/* When an output has told something. */
+/* When an output got new values. */
 struct moments {
     const char *output;
     size_t count;
@@ -40,9 +40,9 @@ static struct apapi_measurement m;
 static struct moments samples, pages[4], crossings;
 static uint64_t above;
 static uint64_t start_ns, stop_ns;
-static uint64_t begin_ns;               /* of the simulated time */
-static bool falls;                      /* each pair of milliseconds begins with the higher power */
-static double within_j[2][MOMENTS_MAX]; /* uncertainties that were shown, by `falls` */
+static uint64_t begin_ns;               /* start of the simulated time */
+static bool falls;                      /* each pair of milliseconds has its higher power first */
+static double within_j[2][MOMENTS_MAX]; /* uncertainties on the page, by `falls` */
 
 static void note(struct moments *moments, uint64_t at_ns)
 {
@@ -59,7 +59,7 @@ static void take_sample(const struct apapi_sample *sample, void *context)
     session_tell(session);
 }
 
-/* The regions of a program get their energy from the page, after each such call. */
+/* Note the page: after each such call, the regions of a program get their energy from it. */
 static void take_page(const struct apapi_live_page *live, void *context)
 {
     const struct apapi_live_slot *slots[] = {&live->events[0], &live->events[1],
@@ -144,7 +144,7 @@ static void measure(uint64_t seed, uint64_t interval_ns)
     assert_true(sim_clock_finish(&sim));
 }
 
-/* All but the first reading and the last one are on the grid, and no two of them nearer. */
+/* Check that readings are on the grid and not nearer than it, except the first and the last one. */
 static void assert_coarse(const struct moments *moments)
 {
     uint64_t before_ns = start_ns;
@@ -189,7 +189,7 @@ static void look_at_all(uint64_t seed, uint64_t interval_ns)
 {
     begin_ns = 5000000 * MS + seed * 777777;
     measure(seed, interval_ns);
-    /* otherwise nothing is shown by this */
+    /* without these readings, the test would show nothing */
     assert_true(m.components[0].events[0].incidents.samples >= samples.count + 3);
     assert_true(
         fabs(m.components[0].events[0].total - (LEAST_W + MOST_W) / 2 * (double)RUN_NS / 1e9) < 1);
@@ -216,9 +216,9 @@ TEST(nothing_finer_leaves_a_session)
 }
 
 /*
- * Two programs use the same energy in each two milliseconds, one of them more in the first and the
- * other in the second. All that the grid shows is the same of both: so is the uncertainty, up to
- * what an update and a reading move it.
+ * Two programs use the same energy in each pair of milliseconds, but one of them uses more in the
+ * first millisecond, the other in the second. The grid shows the same of both, so the uncertainty
+ * is the same, up to what one update and one reading change.
  */
 static void compare_uncertainties(uint64_t seed, uint64_t interval_ns)
 {
@@ -249,6 +249,6 @@ TEST(the_uncertainty_tells_nothing_finer)
     for (uint64_t seed = 1; seed <= 40; seed++) {
         compare_uncertainties(seed, MIN_NS);
         compare_uncertainties(seed, 10 * MIN_NS);
-        compare_uncertainties(seed, 100 * MIN_NS); /* all between both ends is of the dense start */
+        compare_uncertainties(seed, 100 * MIN_NS); /* the whole run is in the dense start */
     }
 }

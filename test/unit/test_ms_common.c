@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libms_common_apapi: which event gets into which field, lists, intervals, threads. */
+/* libms_common_apapi: which event fills which field; lists, intervals, threads. */
 #include <pthread.h>
 
 #include "fake/powercap_tree.h"
@@ -18,7 +18,7 @@
 #define POWER_IN(domain) APAPI_KIND_POWER, APAPI_DOMAIN_##domain
 #define TEMPERATURE_IN(domain) APAPI_KIND_TEMPERATURE, APAPI_DOMAIN_##domain
 
-/* An event, and what it says. */
+/* An event, and its figures. */
 struct said {
     const char *name;
     enum apapi_kind kind;
@@ -28,7 +28,7 @@ struct said {
 
 #define EVENTS_MAX 16
 
-/* Store what events say. @return what was noted of the events */
+/* Store the figures of events. @return the map that was built of them */
 static struct map map_said(enum resource resource, const struct said *said, size_t count,
                            void *measurement)
 {
@@ -197,9 +197,9 @@ PREPARED(intel)
     machine = start();
     machine_read(machine, ALL, 1 * MS, &cpu);
     assert_int_equal(cpu.msr_temperature_pkg_cur[0], 45);
-    assert_int_equal(cpu.msr_temperature_pkg_cur[1], 55); /* the fourth package is odd */
+    assert_int_equal(cpu.msr_temperature_pkg_cur[1], 55); /* package 3 is an odd one */
     powercap_tree_files(&tree, "sys/class/hwmon/hwmon10", "temp1_input=50000");
-    machine_read(machine, ALL, 5 * MS, &cpu); /* too soon */
+    machine_read(machine, ALL, 5 * MS, &cpu); /* too soon after the last reading */
     assert_int_equal(cpu.msr_temperature_pkg_cur[0], 45);
     machine_read(machine, ALL, 20 * MS, &cpu);
     powercap_tree_files(&tree, "sys/class/hwmon/hwmon10", "temp1_input=47000");
@@ -208,11 +208,11 @@ PREPARED(intel)
     assert_int_equal(cpu.msr_temperature_pkg_max[0], 50);
     assert_int_equal(cpu.msr_temperature_core_max[0][0], 41);
     assert_int_equal(cpu.msr_temperature_core_max[0][1], 42);
-    assert_int_equal(cpu.msr_temperature_core_max[1][0], 0); /* of package 3, which is not shown */
+    assert_int_equal(cpu.msr_temperature_core_max[1][0], 0); /* package 3 has it */
     machine_close(machine);
 }
 
-/* A second thread of a core, one that is switched off, a fifth core, a package beyond the second.
+/* A second thread of a core, a CPU that is off, a fifth core, a package beyond the second one.
  */
 PREPARED(frequencies)
 {
@@ -266,7 +266,7 @@ PREPARED(time)
 
     put_stat("cpu  100 10 20 1000 50 3 2 77 9 9");
     machine = machine_open();
-    for (int run = 0; run < 2; run++) { /* the second one counts from its own start */
+    for (int run = 0; run < 2; run++) { /* the second run counts from its own start */
         put_stat("cpu  100 10 20 1000 50 3 2 77 9 9");
         machine_start(machine);
         machine_read(machine, ALL, 1 * MS, &cpu);
@@ -282,7 +282,7 @@ PREPARED(time)
         assert_int_equal(cpu.measure_util_cur[0], 20);
         assert_int_equal(cpu.measure_util_acc[0], 70);
         assert_int_equal(cpu.measure_util_acc[4], 50); /* iowait */
-        assert_int_equal(cpu.measure_util_acc[7], 22); /* steal: counted, but no work */
+        assert_int_equal(cpu.measure_util_acc[7], 22); /* steal time counts, but is no work */
         assert_int_equal(cpu.measure_util_active_total, 100);
         assert_int_equal(cpu.measure_util_idle_total, 250);
         assert_true(fabs(cpu.measure_util_active_avg - 100 / ticks / 2) < 1e-9);
@@ -314,7 +314,7 @@ PREPARED(parts_that_events_offer_are_left_alone)
 static struct ms_system *system_of_test;
 static struct ms_list *list;
 
-/* Steps are small, so that the power is plausible, however short the time is. */
+/* Move the counters. The steps are small, so that the power is plausible in any time. */
 static void move_to(double package_j, double dram_j)
 {
     powercap_tree_energy(&tree, "intel-rapl:0", START_UJ + (uint64_t)(package_j * 1e6));

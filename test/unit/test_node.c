@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A node's totals over restarts of its sampler, and what Slurm is told of them. */
+/* A node's totals over restarts of its sampler, and what they tell Slurm. */
 #include <fcntl.h>
 
 #include "fake/energy_event.h"
@@ -26,7 +26,7 @@ static void close_base(void)
     remove_base();
 }
 
-/* A node sampler begins; its session has counted nothing yet. */
+/* Begin a node sampler, whose session has counted nothing yet. */
 static void begin_with(struct node_meters *meters, bool node_meter)
 {
     memset(meters, 0, sizeof *meters);
@@ -38,7 +38,7 @@ static void begin(struct node_meters *meters)
     begin_with(meters, false);
 }
 
-/* A worker reads a meter: the session has counted `total_j` of the domain so far. */
+/* Let a worker read a meter; the session has counted `total_j` of the domain by then. */
 static void read_meter(struct node_meters *meters, const struct apapi_event *event, uint64_t raw,
                        double total_j, uint64_t time_ns)
 {
@@ -59,11 +59,11 @@ static double shown_j(const struct node_meters *meters, enum apapi_domain domain
     return meters->shown->domains[domain].total;
 }
 
-/* The second sampler's total of a counter that stood at `raw`, and `since_ns` later at another.
+/* @return what a second sampler adds; a counter stood at `raw`, and `since_ns` later at `later`.
  */
 static double unseen_of(uint64_t raw, uint64_t later, uint64_t since_ns, unsigned resets)
 {
-    static uint64_t time_ns = 1000 * SECOND; /* each begins later than the one before */
+    static uint64_t time_ns = 1000 * SECOND; /* each call begins later than the one before */
     struct node_meters first, second;
     double before_j;
 
@@ -92,9 +92,9 @@ NODE_TEST(what_a_counter_has_counted_unseen)
     } cases[] = {
         {5000000, 1005000000, 10 * SECOND, 0, 1000},
         {5000000, 5000000, 10 * SECOND, 0, 0},
-        {RANGE - 400000000, 599999999, 10 * SECOND, 0, 1000}, /* a wrap */
-        {5000000, 4000000, SECOND / 10, 1, 0},                /* begun again */
-        {5000000, 6000000, 86400 * SECOND, 1, 0},             /* hidden wraps */
+        {RANGE - 400000000, 599999999, 10 * SECOND, 0, 1000}, /* it has wrapped */
+        {5000000, 4000000, SECOND / 10, 1, 0},                /* it has begun again */
+        {5000000, 6000000, 86400 * SECOND, 1, 0},             /* wraps may be hidden */
         {5000000, 5000000 + 99999000000, SECOND, 1, 0},       /* 100 kW */
         {1, 2, -SECOND, 1, 0},                                /* the clock went back */
     };
@@ -128,15 +128,15 @@ NODE_TEST(slurm_is_told_package_dram_and_gpu)
     read_meter(&meters, &core, 0, 800, 10 * SECOND);
     read_meter(&meters, &bmc, 0, 9000, 11 * SECOND);
     read_meter(&meters, &gpu, 0, 2000, 11 * SECOND);
-    assert_float_equal(sum->total, 1000 + 100 + 2000, 1e-9); /* all of the latest moment */
+    assert_float_equal(sum->total, 1000 + 100 + 2000, 1e-9); /* each domain at its latest reading */
     assert_float_equal(sum->rate, 200, 1e-9);
     assert_int_equal(sum->time_ns, 11 * SECOND);
     node_meters_close(&meters);
 }
 
 /*
- * One sampler after the other: the BMC's total is another one. What Slurm is told never jumps, and
- * goes on from what it was told before. Unknown is absent.
+ * Samplers run one after the other. The BMC's total differs from the counters' total. What Slurm is
+ * told never jumps, and goes on from what it was told before. An unknown total is absent.
  */
 NODE_TEST(slurm_is_told_other_meters_from_now_on)
 {
@@ -172,7 +172,7 @@ NODE_TEST(slurm_is_told_other_meters_from_now_on)
     }
 }
 
-/* Its last power does not go on, and what it has counted until it is wanted again is of no step. */
+/* The meter's last power does not go on. Energy until it is wanted again belongs to no step. */
 NODE_TEST(a_meter_that_is_not_wanted_for_some_time)
 {
     const struct apapi_event gpu = meter_of(APAPI_DOMAIN_GPU);
@@ -213,7 +213,7 @@ NODE_TEST(a_page_of_another_version_begins_again)
     node_meters_close(&meters);
 }
 
-/* Its layout may be another one: totals go on from the page. */
+/* A state may have another layout. Then the totals go on from the page. */
 NODE_TEST(a_state_that_cannot_be_used)
 {
     struct node_meters meters;
@@ -235,17 +235,17 @@ NODE_TEST(a_state_that_cannot_be_used)
 
 #define NEVER (-100)
 
-/* Steps that begin at 100 s, on a node of 100 W. Times are since that. */
+/* Steps that begin at 100 s, on a node of 100 W. Times are since 100 s. */
 TEST(energy_of_a_step)
 {
     static const struct {
-        double asked_s, read_s; /* 0: another step; when the meters were read last */
+        double asked_s, read_s; /* 0: a new step; latest reading of the meters */
         uint64_t energy_j;
     } cases[] = {
         {0, -0.7, 0},
         {4, 3.5, 400},
         {300, 298.5, 30000},
-        /* 40 s without a reading, a part of them before the step; known since 3 s after that */
+        /* 40 s without a reading, partly before the step; known from 3 s after its start on */
         {0, -39, UNKNOWN},
         {0.1, -39, UNKNOWN},
         {4, 3, UNKNOWN},
@@ -253,7 +253,7 @@ TEST(energy_of_a_step)
         {401, 401, 39700},
         {0, -39, UNKNOWN},
         {8, -39, UNKNOWN},
-        /* it ends while they are not read; the counters have gone on */
+        /* the step ends while the meters are not read; the counters have gone on */
         {0, 0, 0},
         {7, 5, 700},
         {7.5, 5, UNKNOWN},
@@ -332,14 +332,14 @@ NODE_TEST(totals_go_on)
 TEST(each_way_to_write_the_name)
 {
     static const struct {
-        const char words[64]; /* each ends with a NUL, the last one with two */
+        const char words[64]; /* each word ends with a NUL, the list with another one */
         const char *node;     /* NULL: none */
     } cases[] = {
         {"slurmd\0-N\0n1\0", "n1"},
         {"slurmd\0-Nn2\0", "n2"},
         {"slurmd\0-f\0/etc/slurm.conf\0-DvN\0n3\0", "n3"},
         {"slurmd\0-D\0-N\0a-name-of-20-letters\0", "a-name-of-20-le"},
-        /* other options with that letter */
+        /* other options that have this letter in them */
         {"slurmd\0-f/etc/New/slurm.conf\0", NULL},
         {"slurmd\0-L\0/var/log/N\0", NULL},
         {"slurmd\0-dNew\0", NULL},

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Twenty hours of two nodes, sped up, and 500 steps of random overlap, cores and load: control
- * groups, shares, ends of steps and hours are the product's own; only the clock and the meters are
- * not. What became of the energy adds up to what the meters saw, and steps have what they used.
+ * Twenty hours of two nodes, sped up, with 500 steps of random overlap, cores and load. Control
+ * groups, shares and the ends of steps and hours are those of the product; clock and meters are
+ * simulated. All uses add up to what the meters show, and each step has what it used.
  */
 #include "node/share_page.h"
 #include "unit/node_fixture.h"
 
-#define STEPS 250 /* of a node */
+#define STEPS 250 /* of each node */
 #define HOURS 20
 #define END_S (HOURS * 3600.0)
-#define QUIET_S 600.0 /* before the first step */
+#define QUIET_S 600.0 /* time before the first step */
 #define IDLE_W 90.0
 #define CORE_W 3.5
-#define LATER_S 0.01 /* at most, control groups are read after the meters */
+#define LATER_S 0.01 /* control groups are read at most this long after the meters */
 #define DAEMONS 0.3  /* cores that are always busy */
 #define BEGIN_NS INT64_C(1795305600000000000)   /* 2026-11-22T00:00:00Z */
-#define MONOTONIC_NS UINT64_C(5000000000000000) /* then */
+#define MONOTONIC_NS UINT64_C(5000000000000000) /* CLOCK_MONOTONIC at BEGIN_NS */
 
 /* The truth of a step. */
 struct actor {
     double begin_s, end_s;
     unsigned cores;
-    double load[2]; /* busy cores, in its first and second half */
-    double share_j; /* as in its record */
+    double load[2]; /* busy cores, in the first half of the step and in the second one */
+    double share_j; /* energy in the step's record */
     bool running;
 };
 
@@ -33,7 +33,7 @@ struct play {
     double metered_s, true_j;
 };
 
-static double now_s; /* of the simulation */
+static double now_s; /* simulated time */
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {
@@ -51,7 +51,7 @@ static double random_between(struct play *play, double from, double to)
     return from + (to - from) * (double)(play->random >> 11) / 0x1p53;
 }
 
-/* The first one runs longer: what a core costs is not known before. */
+/* Choose the steps. The first one runs longer: until then it is unknown what a core costs. */
 static void cast_actors(struct play *play)
 {
     for (int i = 0; i < STEPS; i++) {
@@ -97,7 +97,7 @@ static void show_step(const struct play *play, int number, double when_s)
     put_step(step, cpu_s_of(actor, when_s), cores);
 }
 
-/* As the sampler of a step ends. */
+/* End a step as its sampler does. */
 static void end_step(struct play *play, int number)
 {
     const struct share_key key = {config.live_dir, "n1", (uint32_t)number + 1, "0"};
@@ -116,7 +116,7 @@ static void end_step(struct play *play, int number)
     }
 }
 
-/* Steps that begin or end before the next reading, then those that run. */
+/* Let steps begin or end before the next reading, then show those that run. */
 static void go_on(struct play *play, double until_s)
 {
     double shown_s = until_s + random_between(play, 0, LATER_S);
@@ -185,7 +185,7 @@ static int add_hour(const struct hour *hour, void *context)
     return 0;
 }
 
-/* @return the greatest error of a step's share [1]; *sum_j: of all shares */
+/* @return the greatest relative error of a step's share; *sum_j: sum of all shares */
 static double judge_steps(const struct play *play, double *sum_j)
 {
     double worst = 0;

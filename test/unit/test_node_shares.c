@@ -18,7 +18,7 @@ static const struct share_key *key_of(uint32_t job)
     return &key;
 }
 
-/* Seconds of 100 J in which no step runs. */
+/* Add seconds of 100 J in which no step runs. */
 static void rest_for(int seconds)
 {
     put_node_cpu(0);
@@ -28,7 +28,7 @@ static void rest_for(int seconds)
     }
 }
 
-/* A second of job 7 on four cores; the CPU times are those so far. */
+/* Add a second of job 7 on four cores. step_s and node_s are the CPU times so far. */
 static void second_of_7(double step_s, double node_s, double package_j)
 {
     put_step("job_7/step_0", step_s, "0-3\n");
@@ -50,7 +50,7 @@ static void empty_accounting(void)
     put("/acct/empty", "");
 }
 
-/* Two steps side by side, after a minute without any. */
+/* Two steps run at the same time, after a minute without steps. */
 NODE(steps_get_their_part)
 {
     rest_for(60);
@@ -59,7 +59,7 @@ NODE(steps_get_their_part)
     put_node_cpu(4);
     add(1, 140);
     put_step("job_7/step_0", 4, "0-3\n");
-    put_node_cpu(6); /* one second of it is of no step */
+    put_node_cpu(6); /* one second is not of a step */
     add(1, 120);
     assert_near(row_of(7, "0").energy_j[PACKAGE], 30 + 10);
     assert_near(row_of(8, "batch").energy_j[PACKAGE], 10);
@@ -69,7 +69,7 @@ NODE(steps_get_their_part)
     assert_int_equal(row_of(7, "0").cpu_ns, 4000000000);
 }
 
-/* A node that is busy from the start: its idle power is between none and its least power. */
+/* A node is busy from the start: its idle power is between 0 and its least power. */
 NODE(a_busy_node_leaves_shares_open)
 {
     struct share_found found;
@@ -88,7 +88,7 @@ NODE(a_busy_node_leaves_shares_open)
     assert_true(isnan(found.head.least_w[APAPI_DOMAIN_DRAM]));
 }
 
-/* The site's figure counts until idle power is measured; one above what the node draws does not. */
+/* The site's idle power counts until it is measured, unless it is above what the node has drawn. */
 TEST_WITH(the_sites_idle_power_is_used_if_it_can_be_true, make_root, remove_root)
 {
     static const char *const figures[] = {"80", "120", "80 W"};
@@ -117,7 +117,7 @@ TEST_WITH(the_sites_idle_power_is_used_if_it_can_be_true, make_root, remove_root
     }
 }
 
-/* An hour, while the step runs: its cores are its own for the whole of each second. */
+/* The clock is set back by an hour while the step runs. The step owns its cores all the time. */
 TEST_WITH(a_clock_that_is_set_back_takes_no_share, make_root, remove_root)
 {
     config.settings[0] = (struct config_setting){"shares", "method", "equal-cores", 1};
@@ -142,12 +142,12 @@ NODE(version_2_is_read)
     put(V2 "/job_12/step_extern/cpu.stat", "usage_usec 0\n");
     put("/sys/fs/cgroup/cpu.stat", "usage_usec 4000000\n");
     add(1, 100);
-    assert_near(row_of(12, "3").energy_j[PACKAGE], 50); /* idle power is not known yet */
+    assert_near(row_of(12, "3").energy_j[PACKAGE], 50); /* with idle power, not yet known */
     assert_near(row_of(12, "3").cores, 2);
     assert_near(row_of(12, "extern").energy_j[PACKAGE], 0);
 }
 
-/* Several slurmds on a machine have folders of their own. */
+/* If several slurmds run on a machine, each has its own folder. */
 TEST_WITH(only_the_nodes_own_steps_count, make_root, remove_root)
 {
     struct cgroups groups;
@@ -160,7 +160,7 @@ TEST_WITH(only_the_nodes_own_steps_count, make_root, remove_root)
     assert_contains(groups.steps, "system.slice/slurmstepd.scope");
 }
 
-/* proctrack/cgroup alone: who runs is known, and nothing else. */
+/* With proctrack/cgroup alone, it is known which steps run, but not what they use. */
 NODE(without_cpu_time_energy_is_unattributed)
 {
     put("/sys/fs/cgroup/freezer/slurm_n1/uid_0/job_7/step_0/tasks", "");
@@ -170,10 +170,10 @@ NODE(without_cpu_time_energy_is_unattributed)
                      SHARE_ROW_RUNNING);
 }
 
-/* Earlier shares count on, and energy in between counts too. */
+/* Shares of the earlier sampler count, and so does the energy between both samplers. */
 NODE(another_sampler_goes_on)
 {
-    put_step("job_7/step_0", 5, "0\n"); /* has run before anybody looked */
+    put_step("job_7/step_0", 5, "0\n"); /* it has run before the first reading */
     add(1, 100);
     assert_near(row_of(7, "0").energy_j[PACKAGE], 0);
     put_step("job_7/step_0", 6, "0\n");
@@ -186,14 +186,14 @@ NODE(another_sampler_goes_on)
     assert_near(row_of(7, "0").energy_j[PACKAGE], 150);
 }
 
-/* A job that was requeued has the same numbers. */
+/* A requeued job has the same numbers of job and steps again. */
 NODE(a_step_that_runs_again_has_a_row_of_its_own)
 {
     put_step("job_1/step_0", 0, "0\n");
     add(1, 10);
     put_step("job_7/step_0", 1, "0\n");
     add(1, 100);
-    put(V1_CPU "/uid_0/held", ""); /* so that the next folder has another number */
+    put(V1_CPU "/uid_0/held", ""); /* so that the next folder gets another inode */
     drop(V1_CPU "/uid_0/job_7");
     put_step("job_9/step_0", 0, "0\n");
     add(1, 100);
@@ -204,13 +204,13 @@ NODE(a_step_that_runs_again_has_a_row_of_its_own)
     assert_near(row_of(7, "0").energy_j[PACKAGE], 30);
 }
 
-/* A GPU of a step's page. */
+/* A GPU on the page of a step. */
 struct shown {
     const char *name;
     uint32_t slices, slices_all;
 };
 
-/* `job` has these GPUs; a name of NULL ends them. @return the page, of a sampler that has died */
+/* Write the page of a job with GPUs, up to a name of NULL. @return its file; the sampler is dead */
 static int put_page(unsigned job, const struct shown *shown)
 {
     struct apapi_live_page *page = calloc(1, sizeof *page);
@@ -239,7 +239,7 @@ static int put_page(unsigned job, const struct shown *shown)
     return file;
 }
 
-/* The same, of one that lives until the file is closed. */
+/* Like put_page(), but the sampler lives until the file is closed. */
 static int put_live_page(unsigned job, const struct shown *shown)
 {
     int file = put_page(job, shown);
@@ -248,7 +248,7 @@ static int put_live_page(unsigned job, const struct shown *shown)
     return file;
 }
 
-/* Live pages show that steps run; without control groups it is not known what they use. */
+/* Live pages show that steps run. Without control groups, it is unknown what the steps use. */
 NODE(steps_without_control_groups_are_said)
 {
     static const struct shown none[] = {{NULL, 0, 0}};
@@ -262,7 +262,7 @@ NODE(steps_without_control_groups_are_said)
     close(page);
 }
 
-/* More steps than the table holds: theirs is unattributed, and nothing breaks. */
+/* The table cannot hold all steps. The energy of the others is unattributed, and nothing breaks. */
 NODE(more_steps_than_the_table_holds)
 {
     rest_for(1);
@@ -283,7 +283,7 @@ NODE(more_steps_than_the_table_holds)
 
 static struct share_end end;
 
-/* A record and the node's own record say the same of the time since the last reading. */
+/* The step's record and the node's own record agree on the time since the last reading. */
 NODE(the_end_of_a_step_is_claimed)
 {
     rest_for(60);
@@ -294,7 +294,7 @@ NODE(the_end_of_a_step_is_claimed)
     assert_near(end.found.row.energy_j[PACKAGE], 60);
     assert_near(end.tail_j[PACKAGE], 20);
     share_end_claim(key_of(7), &end);
-    add(1, 125); /* its control group is still there */
+    add(1, 125); /* the step's control group is still there */
     drop(V1_CPU "/uid_0/job_7");
     add(1, 100);
     assert_near(row_of(7, "0").energy_j[PACKAGE], 60);
@@ -308,7 +308,7 @@ NODE(a_short_step_is_claimed_too)
 {
     rest_for(1);
     put_step("job_8/step_0", 0.5, "0\n");
-    assert_int_equal(share_end_look(key_of(8), &end), -1); /* no step has used anything yet */
+    assert_int_equal(share_end_look(key_of(8), &end), -1); /* so far, no step has used anything */
     put_step("job_7/step_0", 1, "0-3\n");
     drop(V1_CPU "/uid_0/job_8");
     put_node_cpu(1);
@@ -326,7 +326,7 @@ NODE(a_short_step_is_claimed_too)
     assert_int_equal(read_hour().steps, 2);
 }
 
-/* A writer that was killed in a claim delays the others by one interval at most. */
+/* A writer that was killed while it made a claim delays the others by one interval at most. */
 NODE(a_torn_claim_is_passed_over)
 {
     struct share_found found;
@@ -346,7 +346,7 @@ NODE(a_torn_claim_is_passed_over)
     close(file);
 }
 
-/* The record says less than was given: the rest is nobody's. */
+/* A record has less energy than the step was given. The rest is unattributed. */
 NODE(what_a_record_does_not_say_is_given_back)
 {
     second_of_7(0, 0, 100);
@@ -374,7 +374,7 @@ NODE(an_hour_closes)
     for (int i = 0; i < 60; i++) {
         reading = reading_of(1, 100);
         reading.end_unix_ns = INT64_C(1795350000000000000) + i * INT64_C(1000000000);
-        reading.energy_j[APAPI_DOMAIN_NODE] = i % 5 == 0 ? 1000 : 0; /* a slow meter */
+        reading.energy_j[APAPI_DOMAIN_NODE] = i % 5 == 0 ? 1000 : 0; /* the meter is slow */
         reading.unseen = i == 3;
         node_shares_add(shares, &reading);
     }
@@ -397,7 +397,7 @@ NODE(an_hour_closes)
     assert_string_equal(hour.gaps[0].reason, "sampler down");
 }
 
-/* The next sampler writes what the last checkpoint has, and the gap begins there. */
+/* The next sampler writes the last checkpoint, and the gap begins at the checkpoint. */
 NODE(a_killed_sampler_loses_a_checkpoint_at_most)
 {
     char path[128], kept[128];
@@ -410,7 +410,7 @@ NODE(a_killed_sampler_loses_a_checkpoint_at_most)
         usleep(1000);
     }
     end_sampler();
-    assert_int_not_equal(access(path, F_OK), 0); /* it is in acct_dir */
+    assert_int_not_equal(access(path, F_OK), 0); /* the hour is in acct_dir */
     empty_accounting();
     assert_int_equal(rename(kept, path), 0);
     begin_sampler();
@@ -423,7 +423,7 @@ NODE(a_killed_sampler_loses_a_checkpoint_at_most)
     reading.unseen = true;
     node_shares_add(shares, &reading);
     end_sampler();
-    assert_int_equal(read_hour().gap_total, 1); /* up to the last reading, and since then */
+    assert_int_equal(read_hour().gap_total, 1); /* one gap up to the last reading, and since then */
     assert_true(read_hour().gaps[0].elapsed_s >= 100);
 }
 
@@ -461,7 +461,7 @@ static void assert_hours(unsigned count, double energy_j)
 
 static char waiting[128];
 
-/* Nothing can be written to acct_dir; two hours pass, and a third one begins. */
+/* Keep acct_dir from being written while two hours pass, and a third one begins. */
 static void lose_accounting(void)
 {
     snprintf(waiting, sizeof waiting, "%s/spool/n1.hour", top);
@@ -477,7 +477,7 @@ static void lose_accounting(void)
     assert_int_equal(count_lines(waiting), 2);
 }
 
-/* The same sampler writes them, or the next one. */
+/* The hours are written by the same sampler, or by the next one. */
 NODE(hours_wait_until_they_can_be_written)
 {
     for (int next = 0; next < 2; next++) {
@@ -505,7 +505,7 @@ NODE(a_day_that_cannot_be_written_keeps_no_other_one)
         add_at(NOON + i * HOUR, 100);
     }
     end_sampler();
-    for (int i = 0; i < 4; i++) { /* each tries until it comes to one that it cannot write */
+    for (int i = 0; i < 4; i++) { /* each tries, up to an hour that it cannot write */
         begin_sampler();
         end_sampler();
     }
@@ -529,8 +529,8 @@ NODE(no_two_hours_begin_at_the_same_moment)
 
 /* --- a boot ----------------------------------------------------------------------------------- */
 
-/* Counters and the memory of the last sampler end with the boot; the time of its last line does
- * not. */
+/* Check the gap after a boot. Counters and the sampler's memory end with the boot; the time of the
+ * sampler's last line does not. */
 static void assert_gap(int64_t saved_ns, int64_t begin_ns, const char *reason)
 {
     const struct timespec times[] = {
@@ -566,10 +566,10 @@ TEST_WITH(a_boot_is_a_gap, make_root, remove_root)
     begin_ns = boot_ns + 3600 * NS_PER_S;
     assert_gap(boot_ns - 600 * NS_PER_S, begin_ns, "reboot");
     assert_gap(boot_ns + 1200 * NS_PER_S, begin_ns, "sampler down");
-    assert_gap(begin_ns + 60 * NS_PER_S, begin_ns, ""); /* the clock was set */
+    assert_gap(begin_ns + 60 * NS_PER_S, begin_ns, ""); /* the clock was set back */
 }
 
-/* The file as another version has left it. */
+/* Change the file into one that another version has left. */
 static void cut_idle(long size)
 {
     char path[256];
@@ -584,7 +584,7 @@ static void cut_idle(long size)
     assert_int_equal(truncate(path, size), 0);
 }
 
-/* The idle power that a busy node has shown is the next sampler's, until that knows more. */
+/* The next sampler begins with the idle power that was extrapolated, until it knows more. */
 NODE(extrapolated_idle_power_survives)
 {
     struct node_idle idle;
@@ -604,12 +604,12 @@ NODE(extrapolated_idle_power_survives)
     assert_true(idle.error_w[PACKAGE] > 1 && idle.error_w[PACKAGE] < 3);
     assert_near(idle.kept.least_w[PACKAGE], 108);
     assert_true(isnan(idle.idle_w[APAPI_DOMAIN_DRAM]));
-    cut_idle((long)sizeof idle.kept.powers + 16); /* of another version */
+    cut_idle((long)sizeof idle.kept.powers + 16); /* now the file is of another version */
     node_idle_load(&idle, config.spool_dir, "n1", NULL);
     assert_true(isnan(idle.idle_w[PACKAGE]) && isnan(idle.kept.least_w[PACKAGE]));
 }
 
-/* A meter that moves every ten seconds has the same idle power, whatever is read in between. */
+/* A meter that moves every ten seconds has the same idle power, however often it is read. */
 TEST_WITH(a_slow_meter_has_its_power, make_root, remove_root)
 {
     static struct node_idle idle;
@@ -641,7 +641,7 @@ NODE(a_page_shows_gpus_and_slices)
     assert_int_equal(gpus.bits, 1 | 4 | 1 << 9 | 1 << 10);
     assert_int_equal(gpus.slices[0], 3);
     assert_int_equal(gpus.slices_all[0], 7);
-    for (int i = 1; i < NODE_GPUS; i++) { /* whole ones, and sizes that no GPU can have */
+    for (int i = 1; i < NODE_GPUS; i++) { /* whole GPUs, and sizes that no GPU can have */
         assert_int_equal(gpus.slices[i], 0);
         assert_int_equal(gpus.slices_all[i], 0);
     }
@@ -665,7 +665,7 @@ static void assert_given(unsigned job, double energy_j)
     assert_true(row_of(job, "0").flags & SHARE_ROW_SLICES);
 }
 
-/* Of 7 slices, one step has 3 and another one 1; what nobody has is idle. */
+/* Of 7 slices, one step has 3 and another step has 1. The energy of the other slices is idle. */
 NODE(energy_goes_by_slices)
 {
     static const struct shown three[] = {{"nvml:::A100:device_0:energy", 3, 7}, {NULL, 0, 0}};

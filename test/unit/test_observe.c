@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sampler's trust in a program's page, and the figures that it makes of it. */
+/* How far the sampler trusts a program's page, and the figures that it makes of the page. */
 #include <fcntl.h>
 #include <sys/mman.h>
 
@@ -13,7 +13,7 @@
 #include "unit/temporary.h"
 #include "unit/unit.h"
 
-/* The page of a program, as its owner sees it. */
+/* The page of a program, as the program sees it. */
 static struct page_program *owned;
 
 static int new_file(off_t size, int seals)
@@ -42,7 +42,7 @@ static int new_sealed_file(off_t size)
     return file;
 }
 
-/* Of one thread. */
+/* Begin a page with one thread. */
 static void begin_page(struct page_program *page, uint32_t nodes)
 {
     memcpy(page->head.magic, PAGE_MAGIC, sizeof(page->head.magic));
@@ -90,26 +90,26 @@ TEST(pages_that_could_end_their_reader_are_refused)
         int empty = new_sealed_file(sizeof(*owned)), copy = dup(empty);
 
         refused(empty, EPROTO, "its page is no page of regions");
-        assert_int_equal(blocks_of(copy), 0); /* it was not read */
+        assert_int_equal(blocks_of(copy), 0); /* the page was not read */
         close(copy);
     }
     owned->head.version++;
     refused(file, EPROTO, "its page is of another version");
     file = new_file(sizeof(*owned), F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
     if (fcntl(new_sealed_file(1), F_GET_SEALS) & F_SEAL_FUTURE_WRITE) {
-        refused(file, EPERM, "its page is not sealed"); /* memory can be taken out of it */
+        refused(file, EPERM, "its page is not sealed"); /* its memory can be removed */
     }
     munmap(owned, sizeof(*owned));
 }
 
-/* A step whose live page the test writes. */
+/* A step, whose live page is written by the test. */
 static struct apapi_live_page live;
 static struct observer *observer;
-static struct apapi_regions regions; /* its result */
+static struct apapi_regions regions; /* result of the observer */
 static int owned_file;
-static struct page_program *crowded[2]; /* pages of new_crowded_page() */
+static struct page_program *crowded[2]; /* pages made by new_crowded_page() */
 
-/* Of CLOCK_MONOTONIC in a simulation; 0: it is real. */
+/* Time of CLOCK_MONOTONIC in a simulation; 0: the real clock is used. */
 static uint64_t simulated_ns;
 
 int __real_clock_gettime(clockid_t clock, struct timespec *now);
@@ -134,7 +134,7 @@ static void reading(double total_j)
                                             .flags = APAPI_LIVE_MEASURED};
 
     live_slot_write(&live.domains[APAPI_DOMAIN_PACKAGE], &figures);
-    usleep(100); /* what is between the reading and the look is of the next interval */
+    usleep(100); /* time between the reading and the look belongs to the next interval */
     observe_reading(&live, observer);
     assert_true(!observer->active || observer->looked_ns == figures.time_ns);
 }
@@ -175,7 +175,7 @@ static void take_result(const struct apapi_measurement *m)
     assert_int_equal(observe_result(observer, m, &regions), 0);
 }
 
-/* A program of one thread and one region, "solve": `owned` is its page. */
+/* @return a new program with one thread and one region, "solve"; `owned` is its page. */
 static struct observed *new_program(void)
 {
     struct observed *program;
@@ -230,7 +230,7 @@ static struct observed *new_observed(const struct page_program *page)
     return program;
 }
 
-#define MANY 70 /* regions; 60 have a power of their own */
+#define MANY 70 /* number of regions; 60 have a power of their own */
 #define LATE 68
 #define ROWS 400
 
@@ -250,7 +250,7 @@ static struct page_program *new_crowded_page(void)
 
 #define ROW_NS 200000
 
-/* The first region and a late one, of 40 and 100 W, share the time of a row. @return [J] */
+/* Let the first region, of 40 W, and a late one, of 100 W, share the time of a row. @return [J] */
 static double go_on(struct page_program *page, struct random *random)
 {
     uint64_t late_ns = (uint64_t)(random_share(random) * ROW_NS);
@@ -289,7 +289,7 @@ SIMULATED(a_late_region_with_more_time_gets_a_power_of_its_own)
     assert_int_equal(find("r70")->method, APAPI_REGION_SHARED);
 }
 
-/* As of a meter that has not moved since its first reading: it has no later time. */
+/* A meter that has not moved since its first reading has no later time. */
 SIMULATED(time_before_a_meter_has_moved_is_a_regions)
 {
     struct page_program *page = new_crowded_page();
@@ -312,11 +312,11 @@ SIMULATED(time_before_a_meter_has_moved_is_a_regions)
     m.domains[APAPI_DOMAIN_PACKAGE].uncertainty_j = 0.06;
     take_result(&m);
     assert_true(fabs((double)find("r1")->time_ns / 1e9 - 1) < 1e-3);
-    /* what was drawn while nothing was read may be its, but for what is certain */
+    /* energy from before the first reading may be the region's, up to the uncertainty */
     assert_true(find("r1")->domains[APAPI_DOMAIN_PACKAGE].uncertainty_j >= 0.06);
 }
 
-/* The energy outside of all regions is not that of a region whose time nobody has seen. */
+/* Energy outside of all regions is not given to a region whose time was not seen. */
 OBSERVED(a_region_without_time_has_no_energy)
 {
     const struct apapi_region_result *solve;
@@ -334,7 +334,7 @@ OBSERVED(a_region_without_time_has_no_energy)
     assert_true(isnan(solve->domains[APAPI_DOMAIN_PACKAGE].energy_j));
 }
 
-/* A page of many threads and regions, most of which have no memory. */
+/* A page has many threads and regions, and no memory for most of them. */
 OBSERVED(what_a_program_has_no_memory_for_is_not_read)
 {
     struct observed *program = new_program();
@@ -345,7 +345,7 @@ OBSERVED(what_a_program_has_no_memory_for_is_not_read)
     owned->slots[0].own[1] = 1000;
     owned->head.node_count = PAGE_REST;
     owned->head.thread_count = PAGE_THREADS;
-    owned->head.names_lost = 5; /* the program's own count */
+    owned->head.names_lost = 5; /* counted by the program */
     for (unsigned i = 2; i <= 5; i++) {
         reading(i);
     }
@@ -359,9 +359,9 @@ OBSERVED(what_a_program_has_no_memory_for_is_not_read)
     assert_int_equal(regions.losses.names, 5 + PAGE_REST - known);
 }
 
-#define FULL 5 /* programs of as many threads as there can be */
+#define FULL 5 /* number of programs that have as many threads as possible */
 
-/* They have been read once. */
+/* Add programs, and read them once. */
 static struct page_program *add_full(struct observed *programs[FULL])
 {
     struct page_program *page = new_crowded_page();
@@ -389,7 +389,7 @@ OBSERVED(all_programs_together_have_room_for_so_many_threads)
     assert_int_equal(regions.losses.programs, 1);
 }
 
-#define CROWD (OBSERVED_NODES_MAX / MANY + 4) /* programs; the last ones have no room */
+#define CROWD (OBSERVED_NODES_MAX / MANY + 4) /* number of programs; the last ones have no room */
 
 OBSERVED(all_programs_together_have_room_for_so_many_regions)
 {
@@ -436,7 +436,7 @@ OBSERVED(times_that_cannot_be_are_cut)
 {
     struct observed *program = new_program();
 
-    owned->slots[0].own[1] = UINT64_C(1) << 60; /* 36 years, before it was seen */
+    owned->slots[0].own[1] = UINT64_C(1) << 60; /* 36 years, before the first reading */
     reading(1);
     for (unsigned i = 2; i <= 20; i++) {
         owned->slots[0].own[1] += UINT64_C(1) << 50; /* 13 days */
@@ -507,7 +507,7 @@ OBSERVED(figures_of_merit_are_added_over_programs)
 /* --- the socket ------------------------------------------------------------------------------- */
 
 #define CONNECTIONS 20
-#define PAIRS 20 /* begin and end, of each connection */
+#define PAIRS 20 /* begin and end, for each connection */
 #define BURST_NS UINT64_C(50000000)
 #define PATIENCE_NS UINT64_C(10000000000)
 
@@ -557,16 +557,16 @@ TEST_WITH(a_flood_gets_a_tenth_of_a_core, open_serve, close_serve)
         cpu_ns += batch_ns;
     }
     allowed_ns = BURST_NS + (clock_monotonic_ns() - first_ns) / 10;
-    assert_true(cpu_ns - batch_ns <= allowed_ns * 3 / 2); /* the calls themselves take some, too */
+    assert_true(cpu_ns - batch_ns <= allowed_ns * 3 / 2); /* calls take some time, too */
     if (serve_descriptor(serve) >= 0) {
         close(channel);
-        skip(); /* the machine had no more for it */
+        skip(); /* the machine had no more CPU time for it */
     }
     while (serve_descriptor(serve) < 0) {
         int pause_ms = serve_pause_ms(serve);
 
         assert_true(pause_ms <= 1000);
-        usleep(pause_ms > 0 ? (useconds_t)pause_ms * 1000 : 0); /* it may be over by now */
+        usleep(pause_ms > 0 ? (useconds_t)pause_ms * 1000 : 0); /* it may be over already */
     }
     assert_true(serve_work(serve) > 0);
     close(channel);
@@ -582,7 +582,7 @@ TEST_WITH(what_was_sent_before_the_end_is_read, open_serve, close_serve)
         channel = region_connect(live_path);
         assert_true(channel >= 0);
         assert_int_equal(send_one(channel, REGION_READ), 0);
-        while (serve_work(serve) > 0) { /* it has an answer that nobody reads */
+        while (serve_work(serve) > 0) { /* there is an answer that is not read */
         }
         for (int k = 0; k < PAIRS; k++) {
             if (send_one(channel, REGION_BEGIN) || send_one(channel, REGION_END)) {

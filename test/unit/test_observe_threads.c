@@ -15,13 +15,13 @@
 #define ROUNDS 3
 #define PASSES 4000
 
-static struct observer *observer; /* by the socket, with a mapping of its own */
-static struct observer *direct;   /* by the memory that the program writes */
+static struct observer *observer; /* observes by the socket, with its own mapping */
+static struct observer *direct;   /* observes the memory that the program writes */
 static atomic_bool over;
 static atomic_uint running;
 static atomic_uint readings;
 
-/* The reader may not have had a processor so far: a whole reading from here on. */
+/* Wait for a whole reading from here on: the reader may not have had a processor so far. */
 static void wait_for_a_reading(void)
 {
     unsigned begun = readings;
@@ -37,7 +37,7 @@ static void *program_work(void *unused)
 
     for (int i = 0; i < PASSES; i++) {
         assert_int_equal(apapi_region_begin("outer"), 0);
-        if (i == PASSES / 2) { /* regions have time between two readings */
+        if (i == PASSES / 2) { /* so that regions have time between two readings */
             wait_for_a_reading();
         }
         assert_int_equal(apapi_region_enter(inner), 0);
@@ -64,7 +64,7 @@ static void *read_meters(void *unused)
     return unused;
 }
 
-/* It takes 1 % of a processor at most. */
+/* Publishing takes 1 % of a processor at most. */
 static uint64_t published_ns, pauses_ns;
 
 static void publish(void)
@@ -115,7 +115,7 @@ static struct observed *look_directly(void)
     struct observed *observed = calloc(1, sizeof(*observed));
 
     assert_non_null(observed);
-    assert_int_equal(apapi_region_begin("first"), 0); /* now there is a page */
+    assert_int_equal(apapi_region_begin("first"), 0); /* the program has a page from now on */
     assert_int_equal(apapi_region_end("first"), 0);
     observed_begin(observed, program.page);
     assert_int_equal(observe_add(direct, observed), 0);
@@ -125,7 +125,7 @@ static struct observed *look_directly(void)
 static void make_page_only(void)
 {
     make_base();
-    descriptors_before++; /* the program keeps what it has from the sampler */
+    descriptors_before++; /* the program keeps the descriptor from the sampler */
     measured.listener = -1;
     make_page();
     setenv(APAPI_LIVE_ENVIRONMENT, measured.path, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Handlers of thresholds of whole sessions, and those that hang. Also run under TSan. How often
- * they are called, whatever is set, changed or removed in a run: test/history/crossings.c.
+ * Handlers of thresholds in whole sessions, and those that hang. Also run under TSan. How often a
+ * handler is called if thresholds are set, changed or removed in a run: test/history/crossings.c.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -11,7 +11,7 @@
 
 #define EVENT "plain:::ENERGY0"
 
-/** The calls of a handler; the handler alone writes it. */
+/** The calls of a handler. Only the handler writes it. */
 struct told {
     atomic_int calls, count, returns;
     atomic_bool hang;
@@ -61,7 +61,7 @@ static int set(const char *event, double threshold, unsigned mode, struct told *
     return number;
 }
 
-/* Steps that the result shows: the first reading is the baseline. */
+/* @return the number of steps in the result: the first reading is the baseline. */
 static int steps(void)
 {
     return atomic_load(&meters[PLAIN].good) - 1;
@@ -69,7 +69,7 @@ static int steps(void)
 
 #define PREPARED(name) TEST_WITH(name, begin, clean_up)
 
-/* A handler that hangs lets the other's crossings wait. */
+/* While one handler hangs, the crossings of the other one wait. */
 PREPARED(what_was_crossed_before_a_change_is_told)
 {
     create("plain");
@@ -115,7 +115,7 @@ PREPARED(a_handler_removes_its_threshold)
     assert_int_equal(apapi_overflow_remove(session, 0), -1);
 }
 
-/* The handler of the first threshold hangs. */
+/* Start a session with two thresholds; the handler of the first one hangs. */
 static void start_and_hang(void)
 {
     create("plain");
@@ -126,7 +126,7 @@ static void start_and_hang(void)
     await(&told[0].stuck, 1);
 }
 
-/* Sampling goes on, and what was crossed meanwhile is counted. */
+/* Sampling goes on while a handler hangs, and crossings are counted meanwhile. */
 PREPARED(a_handler_that_hangs)
 {
     start_and_hang();
@@ -214,7 +214,7 @@ PREPARED(misuse)
         {NULL, NULL, 1, 0, 0, 0, EINVAL, "needs an event and a handler"},
         {"plain:::ENERGY7", NULL, 1, 0, 0, 0, ENOENT,
          "plain:::ENERGY7: this session measures no such event"},
-        /* near the names of two that there are */
+        /* similar to the names of two events */
         {"plain:::ENERGY2", NULL, 1, 0, 0, 0, ENOENT,
          ": did you mean 'plain:::ENERGY0' or 'plain:::ENERGY1'?"},
         {"gpu", NULL, 1, 0, 0, 0, ENOENT, "gpu: this session measures no such event or domain"},
@@ -225,7 +225,7 @@ PREPARED(misuse)
         {EVENT, NULL, 0, 0, 0, 0, EINVAL, "the threshold 0 is not above 0"},
         {EVENT, NULL, 1e-7, 0, 0, 0, ERANGE,
          "the threshold 1e-07 J is below its resolution, 1e-06 J"},
-        {EVENT, NULL, 1e-5, 0, APAPI_OVERFLOW_ABOVE, 0, ERANGE, /* at intervals of 10 ms */
+        {EVENT, NULL, 1e-5, 0, APAPI_OVERFLOW_ABOVE, 0, ERANGE, /* with readings every 10 ms */
          "the threshold 1e-05 W is below its resolution, 0.0001 W"},
         {EVENT, NULL, 5, 5, APAPI_OVERFLOW_ABOVE, 0, EINVAL,
          "hysteresis must be less than the threshold"},

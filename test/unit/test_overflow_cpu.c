@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Thresholds that PAPI counts, with the PAPI of this build. Where the CPU has no counters, its
- * events of the kernel's clock do; test/cli/overflow_papi.bats runs this with a PAPI that has them.
+ * Thresholds that PAPI counts, with the PAPI of this build. On a CPU without counters, events of
+ * the kernel's clock are counted; test/cli/overflow_papi.bats runs this with a PAPI that has them.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -14,11 +14,11 @@
 
 #define TASK "perf::TASK-CLOCK"
 #define CLOCK "perf::CPU-CLOCK"
-#define EACH 5e6 /* ns: 200 a second */
+#define EACH 5e6 /* [ns]: 200 times a second */
 #define CALLS 10
 #define PATIENCE_S 120
 
-/* The handlers run in a thread of their own. */
+/* Held while a handler writes: handlers run in another thread. */
 static pthread_mutex_t telling = PTHREAD_MUTEX_INITIALIZER;
 
 struct told {
@@ -26,7 +26,7 @@ struct told {
     uint64_t count;
     double value;
     const void *address;
-    bool has_context, is_there; /* the context is of the same place */
+    bool has_context, is_there; /* the context has the same address */
     uint64_t vector;
 };
 
@@ -76,7 +76,7 @@ static int set(const char *event, unsigned kind, struct told *whom)
 
 static char why_not[256];
 
-/* @return false: it cannot be counted here, which `why_not` says. */
+/* @return false: the event cannot be counted here; why_not says why. */
 static bool set_or_skip(const char *event, unsigned kind, struct told *whom, int *number)
 {
     const struct apapi_overflow what = {.event = event,
@@ -110,7 +110,7 @@ static void work_until(const struct told *whom, int calls)
     assert_true(atomic_load(&whom->calls) >= calls);
 }
 
-/* It may be told more meanwhile. */
+/* Check a call of the handler, which may be called again meanwhile. */
 static void check(const struct told *whom)
 {
     struct told seen;
@@ -124,7 +124,7 @@ static void check(const struct told *whom)
     assert_true(seen.value == (double)seen.count * EACH);
 }
 
-/* @return false: it is removed, but on a busy machine the handlers' thread had no turn in time. */
+/* @return false: it is removed, but the handlers' thread had no turn in time on a busy machine. */
 static bool remove_counter(int number)
 {
     if (apapi_overflow_remove(session, number) == 0) {
@@ -165,7 +165,7 @@ CPU_TEST(counted_by_software)
     count_one(APAPI_OVERFLOW_SOFTWARE);
 }
 
-/* The hardware's counter, or the test is skipped. @return its number */
+/* Set a threshold on the hardware's counter, or skip the test. @return the threshold's number */
 static int count_tasks(struct told *mine)
 {
     int number;
@@ -210,7 +210,7 @@ static void *leave_thread(void *user)
     return NULL;
 }
 
-/* It has not removed what it had set. */
+/* A thread ends without removing the threshold that it has set. */
 CPU_TEST(a_thread_that_ends)
 {
     pthread_t thread;

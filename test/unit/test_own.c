@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A record from the index that apapi keeps gives the same sum as its line, but for its curves. */
+/* A record from apapi's own index gives the same sum as the record's line, except for curves. */
 #include "index/index.h"
 #include "record/record.h"
 #include "record/store.h"
@@ -24,7 +24,7 @@ static const char text[] =
     "\"samples\":9}]}],\"timeline\":{\"bin_s\":30.25,\"package\":{\"unit_j\":1,\"n\":[300,300]}},"
     "\"trust\":{\"covered\":0.75,\"cpu_s\":0.1,\"unknown_domains\":[\"gpu\"]}}";
 
-/* The texts of both stores have the same numbers, as they are put in the same order. */
+/* Texts have the same numbers in both stores, because they are put there in the same order. */
 static void assert_same_sum(const struct apapi_record *record, const struct apapi_record *brief)
 {
     struct sum_store one = {.curveless = true, .lists = true}, other = one;
@@ -42,7 +42,7 @@ static void assert_same_sum(const struct apapi_record *record, const struct apap
 
 static struct own_index *kept;
 static struct apapi_scan *scan;
-static size_t briefs, whole; /* records that came from the index, and from their lines */
+static size_t briefs, whole; /* records that came from the index, and from lines */
 
 static bool wants(const struct apapi_record *record, void *context)
 {
@@ -81,7 +81,7 @@ static bool serve(const struct apapi_scan_file *file, uint64_t *offset, void *co
     return own_index_serve(kept, scan, file, offset) > 0 || context;
 }
 
-/* The curves of all records are more than so much, or are kept. */
+/* Ask for all records. If their curves need more than curve_max, they come from the index. */
 static void ask(size_t curve_max)
 {
     bool curveless = false;
@@ -103,7 +103,7 @@ static void ask(size_t curve_max)
 
 TEST_WITH(a_record_of_the_index_gives_the_same_sum, make_base, remove_base)
 {
-    for (size_t count = 1; count <= 3; count++) { /* the file grows */
+    for (size_t count = 1; count <= 3; count++) { /* the file has one more line each time */
         assert_int_equal(apapi_store_append(base, "n1", START_NS, text, &why), 0);
         ask(0);
         assert_true(briefs == count && whole == 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The source for PAPI, with a libpapi that misbehaves in known ways. */
+/* The source for PAPI, with a libpapi that misbehaves in certain ways. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ TEST(a_start_that_would_end_the_process_fails)
 {
     assert_fails_saying(EIO, "PAPI's starter would have ended the process: exit(126)",
                         papi->open("starter", &why));
-    papi->close(open_named("late")); /* the others are not harmed */
+    papi->close(open_named("late")); /* the other components are not harmed */
 }
 
 TEST(a_stop_that_would_end_the_process_does_not)
@@ -81,7 +81,7 @@ static int starts_of(const char *component)
     return starts(component);
 }
 
-/* Components of PAPI's that start late do not start a second time. */
+/* A component of PAPI that starts late does not start a second time. */
 TEST(a_component_is_opened_again_and_again)
 {
     int starts;
@@ -107,7 +107,7 @@ TEST(only_what_is_wanted_is_started)
     papi->close(reader);
 }
 
-/* Everything that is written to both outputs while `component` is opened, read and closed. */
+/* @return the bytes written to both outputs while `component` is opened, read and closed. */
 static size_t bytes_printed(const char *component)
 {
     int outputs[2] = {dup(STDOUT_FILENO), dup(STDERR_FILENO)};
@@ -142,7 +142,7 @@ TEST(nothing_is_printed)
     assert_int_equal(bytes_printed("quitter"), 0);
 }
 
-/* A program may use the same library: its own calls are not caught. */
+/* If a program uses the same library, its own calls are not caught. */
 TEST(others_still_end_and_print)
 {
     struct apapi_reader *reader = open_named("late");
@@ -251,7 +251,7 @@ TEST(each_thread_opens_and_closes)
     in_a_thread(close_it, second);
 }
 
-#ifndef __SANITIZE_THREAD__ /* it allows no new thread in a child of fork() */
+#ifndef __SANITIZE_THREAD__ /* TSan allows no new thread in a child of fork() */
 TEST(a_child_of_fork)
 {
     int status;
@@ -325,7 +325,7 @@ static bool describe(const char *name, const char *units, struct apapi_event *ev
     return papi_event_describe(&info, name, event);
 }
 
-/* Kind, "+" of a counter, domain, unit and scale. */
+/* The meaning of events: kind, "+" for a counter, domain, unit and scale. */
 static const struct {
     const char *name, *papi, *meaning;
 } known_events[] = {

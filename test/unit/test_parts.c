@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From an srun's collector over a socket to the job's table. */
+/* Records on their way from srun's collector over a socket to the job's table. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -14,12 +14,12 @@
 #define TOKEN "0123456789abcdef0123456789abcdef"
 
 static struct parts parts;
-static struct apapi_record batch; /* of the batch step */
+static struct apapi_record batch; /* record of the batch step */
 static struct forward forward;
 static int listener;
 static char strangers_where[128];
 
-/* 400 J in 4 s. */
+/* @return a step of 4 s with 400 J. */
 static struct apapi_record step_of(const char *name, const char *node, uint32_t job, int64_t from_s)
 {
     struct apapi_record record = step(name, node, from_s, from_s + 4, 100);
@@ -108,7 +108,7 @@ PREPARED(a_single_record_is_no_table)
     assert_table_says(2, "n[1-2]", "measured 50.0 % of 2 nodes");
 }
 
-/* salloc does not know its job before. */
+/* salloc does not know the job's number in advance. */
 PREPARED(the_first_record_names_the_job)
 {
     parts_close(&parts);
@@ -142,7 +142,7 @@ PREPARED(rubbish_is_bounded)
 #define SENDERS 12
 #define LINES 40
 
-/* Connections with LINES records each, all of which have arrived. */
+/* Make connections with LINES records each, all of which have arrived. */
 static void send_many(void)
 {
     const struct apapi_record record = step_of("0", "n1", 17, 0);
@@ -158,7 +158,7 @@ static void send_many(void)
     }
 }
 
-/* The sampler looks for the order to stop in between. */
+/* In between, the sampler can look for the order to stop. */
 PREPARED(what_many_send_is_taken_bit_by_bit)
 {
     size_t taken = 0;
@@ -167,23 +167,23 @@ PREPARED(what_many_send_is_taken_bit_by_bit)
     send_many();
     for (int i = 0; i < 2 * SENDERS && taken < (size_t)SENDERS * LINES; i++) {
         receiver_work(&parts.receiver);
-        assert_true(parts.lines <= taken + 2 * LINES); /* from one that was there, and a new one */
+        assert_true(parts.lines <= taken + 2 * LINES); /* of a known connection, and a new one */
         taken = parts.lines;
     }
     assert_int_equal(taken, SENDERS * LINES);
 }
 
-/* It is not the job's. */
+/* The memory is not the job's. */
 PREPARED(memory_for_what_is_sent_is_bounded)
 {
     parts.receiver.most_bytes = 32768;
     send_many();
     take_all();
-    assert_int_equal(parts.lines, SENDERS * LINES); /* one after the other */
+    assert_int_equal(parts.lines, SENDERS * LINES); /* one connection after the other */
     parts.receiver.most_bytes = 8192;
     send_many();
     take_all();
-    assert_true(parts.lines < 2 * SENDERS * LINES); /* each is cut */
+    assert_true(parts.lines < 2 * SENDERS * LINES); /* each connection is cut */
     assert_true(parts.count < parts.lines);
 }
 
@@ -227,7 +227,7 @@ PREPARED(a_listener_that_never_reads_does_not_hold_it_up)
     assert_string_equal(forward.name, "");
 }
 
-/* A stranger who has taken the name: reports who it is, and whether it was sent anything. */
+/* Be a stranger who has taken the name: report who it is, and whether it was sent anything. */
 static void listen_as_stranger(int out)
 {
     const struct sockaddr_un any = {.sun_family = AF_UNIX};
@@ -273,7 +273,7 @@ PREPARED(strangers_get_nothing)
     close(out[1]);
 }
 
-/* An srun whose step ends while its records are waited for. */
+/* Start an srun whose step ends while the test waits for its records. */
 static pid_t begin_srun(const char *step_name)
 {
     pid_t srun;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The helpers that are started here are this program under the names of the table `helpers`. */
+/* This program is also the helpers that it starts, under the names in the table `helpers`. */
 #define UNIT_KEEPS_THE_USER
 #include "child.h"
 
@@ -22,7 +22,7 @@ static uint64_t soon(void)
     return deadline_now() + LIMIT_NS;
 }
 
-/* True also where that cannot be known. */
+/* @return whether the child has ended; true also if that cannot be known. */
 static bool child_ended(const struct spank_apapi_child *child, uint64_t deadline_ns)
 {
     return child->pidfd < 0 || deadline_wait(child->pidfd, POLLIN, deadline_ns) == 0;
@@ -43,7 +43,7 @@ static long is_null(int fd)
            status.st_rdev == null.st_rdev;
 }
 
-/* Sanitizers handle SIGSEGV and its like. */
+/* @return whether signals have their defaults. Others, as SIGSEGV, are handled by sanitizers. */
 static long signals_at_rest(void)
 {
     static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGCHLD, SIGUSR1};
@@ -92,7 +92,7 @@ static int help_fail(void)
     return message_send(APAPI_CHANNEL_FD, &message, soon());
 }
 
-/* A sampler that is asked. */
+/* A sampler that answers a question. */
 static int help_answer(void)
 {
     static char words[60000];
@@ -257,7 +257,7 @@ static void note_signal(int number)
     signalled++;
 }
 
-/* The host may wait for any child of its own, and count its ends. */
+/* The host may wait for any of its own children, and count their ends. */
 TEST(the_maker_has_no_child)
 {
     struct spank_apapi_child child;
@@ -282,7 +282,7 @@ static int ask(const char *folder, const char *text, char *answer, size_t size)
     return spank_apapi_ask(&question, answer, size, &why);
 }
 
-/* Its own word is that there is no such component; anything else is a failure of its. */
+/* The sampler answers only that there is no such component; anything else is its failure. */
 TEST(a_sampler_is_asked)
 {
     char answer[64], folder[PATH_MAX], want[PATH_MAX + 16];
@@ -291,7 +291,7 @@ TEST(a_sampler_is_asked)
     setenv("APAPI_OTHER", "1", 1);
     assert_int_equal(ask(base, "a:b", answer, sizeof answer), 0);
     assert_fails_with(ENOENT, "no component 'x'", ask(base, "x", answer, sizeof answer));
-    assert_string_equal(answer, "no component 'x'\nmore\n"); /* it does not see the settings */
+    assert_string_equal(answer, "no component 'x'\nmore\n"); /* it does not have the variables */
     assert_fails(ENOENT, ask(base, "talks", answer, sizeof answer));
     assert_int_equal(strlen(answer), sizeof answer - 1);
     assert_fails_with(EIO, "ended without an answer", ask(base, "ends", answer, sizeof answer));

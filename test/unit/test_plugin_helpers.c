@@ -22,7 +22,7 @@ TEST(a_pipe_that_nobody_reads_any_more)
 
     assert_int_equal(pipe(fds), 0);
     close(fds[0]);
-    spank_apapi_output_write(fds[1], "text", in_ms(120000)); /* SIGPIPE would end this test */
+    spank_apapi_output_write(fds[1], "text", in_ms(120000)); /* SIGPIPE would end this program */
     close(fds[1]);
     sigpending(&pending);
     assert_false(sigismember(&pending, SIGPIPE));
@@ -85,7 +85,7 @@ TEST(others_fill_the_pipe_between_looking_and_writing)
     snprintf(path, sizeof path, "/proc/self/fd/%d", fds[1]);
     filler = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
     assert_true(filler >= 0);
-    /* would block here forever */
+    /* this would block forever */
     assert_fails(ETIMEDOUT, spank_apapi_output_write(fds[1], "text", in_ms(100)));
     assert_int_equal(fcntl(fds[1], F_GETFL) & O_NONBLOCK, 0);
     close(filler);
@@ -112,7 +112,7 @@ TEST(a_socket)
 
 #define RANGE 4
 
-/* RANGE free ports in a row. */
+/* @return the first of RANGE free ports in a row. */
 static uint16_t find_range(void)
 {
     for (uint16_t first = 20000; first < 32000; first += RANGE) {
@@ -174,7 +174,7 @@ struct variable {
     const char *name, *value;
 };
 
-/* The context is a list of variables that ends with a NULL. */
+/* A function whose context is a list of variables that ends with a NULL. */
 static bool look(void *context, const char *variable, char *value, size_t size)
 {
     for (const struct variable *v = context; v->name; v++) {
@@ -200,7 +200,7 @@ TEST(the_nodes_of_all_components)
           {GROUP("1"), "n[2-3]"}},
          "n1,n[2-3]"},
         {{{ID, "9"}, {FIRST, "9"}, {SIZE, "2"}, {GROUP("0"), "n1"}, {GROUP("1"), "n2"}}, "n1,n2"},
-        /* of the job in which sbatch was called */
+        /* variables of the job in which sbatch was called */
         {{{ID, "9"},
           {LIST, "n7"},
           {FIRST, "4"},
@@ -208,7 +208,7 @@ TEST(the_nodes_of_all_components)
           {GROUP("0"), "n7"},
           {GROUP("1"), "n2"}},
          "n7"},
-        /* a component is not reported, or there are more than there can be */
+        /* a component is missing, or there are more than possible */
         {{{ID, "9"}, {LIST, "n1"}, {FIRST, "9"}, {SIZE, "2"}, {GROUP("0"), "n1"}}, NULL},
         {{{ID, "9"}, {LIST, "n1"}, {FIRST, "9"}, {SIZE, "129"}, {GROUP("0"), "n1"}}, NULL},
         {{{ID, "9"}, {LIST, ""}}, NULL},
@@ -253,5 +253,5 @@ TEST(file_names_from_the_environment)
     unsetenv("SLURM_JOB_NAME");
     naming.uid = 4294967290U;
     assert_int_equal(spank_apapi_name("%A-%a-%x-%u", &naming, name, sizeof name, NULL), 0);
-    assert_string_equal(name, "9-4294967294--4294967290"); /* as Slurm has it without an array */
+    assert_string_equal(name, "9-4294967294--4294967290"); /* as in Slurm without an array */
 }

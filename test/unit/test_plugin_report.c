@@ -50,7 +50,7 @@ TEST(bad_places)
     }
 }
 
-/* A listening socket on this machine; fills in the collector. */
+/* Listen on a socket on this machine, and fill in the collector. */
 static int listen_here(int backlog, struct report_collector *collector)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -65,7 +65,7 @@ static int listen_here(int backlog, struct report_collector *collector)
     return fd;
 }
 
-/* Accept one connection and read it to its end; free the text. */
+/* Accept one connection and read it to its end. @return the text, for free() */
 static void *read_one(void *listener)
 {
     int fd = accept(*(int *)listener, NULL, NULL);
@@ -82,10 +82,10 @@ static void *read_one(void *listener)
 
 struct crowd {
     int listener, refusals;
-    char *text; /* of the last connection */
+    char *text; /* from the last connection */
 };
 
-/* End some connections without reading, and read one. */
+/* End some connections without reading them, and read one. */
 static void *refuse_some(void *context)
 {
     struct crowd *crowd = context;
@@ -147,13 +147,13 @@ TEST(what_is_no_address)
 
 TEST(the_other_side_is_gone)
 {
-    static char payload[64000001]; /* more than the buffers of any usual system take */
+    static char payload[64000001]; /* more than buffers of any usual system hold */
     struct report_collector collector;
     int listener = listen_here(5, &collector);
     uint64_t began_ns = deadline_now();
 
     memset(payload, 'x', sizeof payload - 1);
-    /* in the queue, never read */
+    /* the connection is queued, but never read */
     setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &(int){4096}, sizeof(int));
     assert_fails(ETIMEDOUT, send_to(&collector, "127.0.0.1", payload, 200 * DEADLINE_MS, &why));
     assert_true(deadline_now() - began_ns < PATIENCE_NS);

@@ -3,7 +3,7 @@
 
 #include "unit/record_fixture.h"
 
-/* A record that began `start_s` after the usual one and took 1 s. */
+/* Add a record that begins `start_s` after the usual one and takes 1 s. */
 static void add_job(struct prometheus *prometheus, uint32_t job, int64_t start_s, bool running)
 {
     CLEARED struct apapi_record record = usual_record();

@@ -9,7 +9,7 @@
 #define S (1000 * MS)
 #define ORIGIN (1234567 * MS)
 
-/* A power that rises and falls, so that bins differ. */
+/* @return the energy at a power that rises and falls, so that bins differ [J]. */
 static double energy_until(uint64_t ns)
 {
     double s = (double)ns * 1e-9;
@@ -135,8 +135,8 @@ static int by_value(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* As they were drawn, and rising: then those of more octaves than have bins are in the right one.
- */
+/* Add values in random order, then in rising order: then even values of more octaves than there are
+ * bins get into the right one. */
 TEST(p95_is_right_within_one_percent)
 {
     static double samples[VALUES];
@@ -164,7 +164,7 @@ TEST(p95_is_right_within_one_percent)
     }
 }
 
-/* Exactly 95 % at the lower of two values in one octave, as the counts of the bins are rounded. */
+/* Exactly 95 % of the counts are at the lower of two values in one octave. */
 TEST(p95_of_a_tie_is_the_lower_value)
 {
     apapi_histogram_clear(&histogram);
@@ -186,7 +186,7 @@ TEST(values_out_of_range_keep_their_side)
     assert_true(apapi_histogram_p95(&histogram) > 2e8);
 }
 
-/* A year of readings at 1 kHz, in few steps: the counts of the bins do not overflow. */
+/* A year of readings at 1 kHz, in few steps: the counts of the bins must not overflow. */
 TEST(p95_is_right_after_a_year)
 {
     apapi_histogram_clear(&histogram);
@@ -222,7 +222,7 @@ TEST(period)
     assert_within(period.longest_s, 3, 1e-12);
 }
 
-/* 100 W, and a last reading that is late: it may have been fetched at any time while it lasted. */
+/* 100 W. The last reading is late; its value may be of any time between its start and its end. */
 TEST(uncertainty_of_a_late_end)
 {
     static const struct {
@@ -247,7 +247,7 @@ TEST(uncertainty_of_a_late_end)
         reading.raw = 200000000;
         apapi_meter_add(&meter, &reading, when, &energy_j);
         apapi_meter_finish(&meter, &span, &result);
-        /* at least; and a little more, as the energy is divided by the time that is covered */
+        /* the least uncertainty; a little more, as the energy is divided by the covered time */
         assert_within(result.uncertainty_j / result.summary.mean * 100,
                       1.011 * cases[i].uncertainty_j, 0.012);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The page of what the meters show: who writes it, who asks for readings, and who is on his own. */
+/* The page of readings on a node: who writes it, who asks for readings, who reads by himself. */
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -22,7 +22,7 @@
 #define FIRST_RAW 5000
 #define LATER_RAW 1000000
 
-/* The fake meters' source: the way by which "plain" is read. */
+/* The source of the fake meters, by which "plain" is read. */
 static const struct apapi_source fake_way = {.name = "fake", .common = true};
 
 size_t __wrap_apapi_catalog_ways(const char *component, struct apapi_way ways[APAPI_WAYS_MAX])
@@ -44,7 +44,7 @@ static int open_base(void)
     return folder;
 }
 
-/* A node sampler that the test plays: it answers, or not. */
+/* A node sampler played by the test. It may answer or be silent. */
 static struct {
     struct node_readings readings;
     struct apapi_event events[FAKE_METER_EVENTS];
@@ -59,7 +59,7 @@ static struct {
 
 static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
 
-/* Until the thread that answers has written. */
+/* Wait until the thread that answers has written. */
 static void node_settle(void)
 {
     pthread_mutex_lock(&writing);
@@ -116,7 +116,7 @@ static void node_describe(void)
     snprintf(node.reader.detail, sizeof node.reader.detail, "fake plain");
 }
 
-/* With a reading that is too old for everybody. */
+/* Make a page with a reading that is too old for everyone. */
 static void node_make_page(void)
 {
     int folder = open_base();
@@ -135,7 +135,7 @@ static void node_listen(void)
     assert_int_equal(bind(node.socket, (const struct sockaddr *)&address, sizeof address), 0);
 }
 
-/* A busy machine may need long to run the thread that answers. */
+/* If it is not silent, wait long: a busy machine may need long to run the thread that answers. */
 static void be_silent(bool silent)
 {
     atomic_store(&node.silent, silent);
@@ -195,7 +195,7 @@ static struct apapi_reader *open_reader(void)
 {
     struct apapi_reader *reader;
 
-    node_source_use("/tmp", node_name()); /* one that did not answer is asked again */
+    node_source_use("/tmp", node_name()); /* ask again, even if it did not answer before */
     reader = apapi_source_node.open("plain", &why);
     fail_if(!reader, "%s", why.text);
     node_settle();
@@ -214,7 +214,7 @@ static bool opens(void)
     return reader != NULL;
 }
 
-/* The page. */
+/* The page of readings. */
 
 PREPARED(a_reading_that_is_half_written_is_none)
 {
@@ -227,7 +227,7 @@ PREPARED(a_reading_that_is_half_written_is_none)
     reader->source->relay->allow_age(reader, FOREVER_NS);
     now_ns = clock_monotonic_ns();
     node_write(now_ns, now_ns + 1);
-    node.readings.page->components[0].sequence |= 1; /* its writer was killed */
+    node.readings.page->components[0].sequence |= 1; /* the writer was killed */
     reader->source->read(reader, values);
     assert_int_equal(atomic_load(&node.asked), 2);
     assert_int_equal(values[0].raw, atomic_load(&node.raw));
@@ -274,8 +274,8 @@ static double most_w(void)
 }
 
 /*
- * The source's word is believed until enough has been seen. A node sampler that ends keeps what it
- * has seen for the next one: 5000 readings of each are enough.
+ * The power that the source states is believed until enough was seen. When a node sampler ends, it
+ * keeps what was seen for the next one; 5000 readings of each one are enough.
  */
 PREPARED(the_highest_power_is_seen_and_kept)
 {
@@ -301,7 +301,7 @@ PREPARED(the_highest_power_is_seen_and_kept)
 
             node_write_raw(i == 20 ? failed : good, i, i);
         }
-        assert_true(most_w() == (life ? 300 : 500)); /* which makes a reading of its own */
+        assert_true(most_w() == (life ? 300 : 500)); /* most_w() makes a reading, too */
         node_readings_keep(&node.readings, idle.kept.peaks);
         assert_int_equal(node_idle_save(&idle.kept, base, "n1", NULL), 0);
     }
@@ -409,7 +409,7 @@ static void assert_goes_on(uint64_t raw)
             plain->events[0].total, (double)raw * 1e-6);
 }
 
-/* The same counter, as the step reads it itself from then on. */
+/* The step reads the same counter by itself after the node sampler has ended. */
 PREPARED(a_step_goes_on_where_the_node_sampler_ended)
 {
     node_begin();
@@ -447,21 +447,21 @@ PREPARED(a_page_of_shares_that_is_old_is_refreshed)
     shares_set(1);
     node_begin();
     share_end_refresh(&key);
-    await(&node.asked, 1); /* a busy machine needs longer than it waits */
+    await(&node.asked, 1); /* a busy machine needs longer than the call waits */
     assert_true(shares_time_ns() >= before_ns);
-    shares_set(before_ns + FOREVER_NS); /* it is fresh */
+    shares_set(before_ns + FOREVER_NS); /* the page is fresh */
     share_end_refresh(&key);
     assert_int_equal(atomic_load(&node.asked), 1);
     shares_set(1);
     node_end();
-    share_end_refresh(&key); /* nobody is there */
+    share_end_refresh(&key); /* there is no node sampler */
     assert_int_equal(shares_time_ns(), 1);
     munmap(node.shares, sizeof *node.shares);
     close(file);
     close(folder);
 }
 
-/* The node sampler's own session. */
+/* The session of the node sampler. */
 
 PREPARED(requests_of_many_are_one_reading)
 {
@@ -480,8 +480,8 @@ PREPARED(requests_of_many_are_one_reading)
     atomic_store(&meters[PLAIN].read_hangs, false);
     await(&meters[PLAIN].reads, before + 2);
     halt();
-    assert_int_equal(atomic_load(&meters[PLAIN].reads), before + 2 + 1); /* and the last one */
-    assert_int_equal(m.components[0].period.count, 2); /* one counted, between first and last */
+    assert_int_equal(atomic_load(&meters[PLAIN].reads), before + 2 + 1); /* and the last reading */
+    assert_int_equal(m.components[0].period.count, 2); /* the one asked for, and the last one */
 }
 
 static struct node_readings own;
@@ -517,7 +517,7 @@ PREPARED(whoever_asks_is_shown_a_reading)
     assert_true(asks.counted_ns > 0);
     close(asks.socket);
     halt();
-    assert_int_equal(own.page->component_count, 0); /* of this source each step has its own */
+    assert_int_equal(own.page->component_count, 0); /* each step reads this source by itself */
     node_readings_close(&own);
     close(folder);
 }

@@ -7,7 +7,7 @@
 #include "unit/near.h"
 #include "unit/record_fixture.h"
 
-/* What a terminal obeys is escaped, letters are not. */
+/* Characters that a terminal obeys are escaped, letters are not. */
 TEST(a_hostile_name_comes_back)
 {
     CLEARED struct apapi_record record = usual_record();
@@ -62,7 +62,7 @@ TEST(the_figures_of_a_record)
         "\"exit_code\":0,\"complete\":true,\"end\":\"2026-11-21T11:20:04.127580245Z\",",
         "\"domains\":{\"package\":{\"energy_j\":1788.62469,\"uncertainty_j\":1.30864,"
         "\"mean_w\":595.22469,\"min_w\":197.246,\"max_w\":200.9,\"p95_w\":719.5}",
-        "\"min_w\":-20.0001,\"max_w\":1000000.0,", /* outwards */
+        "\"min_w\":-20.0001,\"max_w\":1000000.0,", /* rounded outwards */
         "\"total\":{\"energy_j\":3577.24938,\"mean_w\":1190.44938}",
         "\"components\":[{\"name\":\"rapl\",\"source\":\"sysfs powercap\",\"interval_s\":0.1,"
         "\"periods\":31,\"period_mean_s\":0.100004,\"period_sd_s\":1.25e-5,",
@@ -141,7 +141,7 @@ TEST(faults_of_meters_that_no_event_shows_are_kept)
 
 /* --- decoding --------------------------------------------------------------------------------- */
 
-/* A short valid record with one place to break. */
+/* A short valid record, in which one place can be made wrong. */
 static const char minimal[] =
     "{\"apapi\":1,\"node\":\"n1\",\"start\":\"2026-11-21T11:20:01Z\",\"elapsed_s\":3,"
     "\"late_s\":0.0,\"complete\":true,\"domains\":{\"package\":{\"energy_j\":5}},"
@@ -149,7 +149,7 @@ static const char minimal[] =
     "\"energy\",\"unit\":\"J\",\"type\":\"uint64\",\"scale\":1,\"total\":5,\"covered_s\":3,"
     "\"samples\":2}]}],\"trust\":{\"cpu_s\":0.1}}";
 
-/* The first `old` in the line is replaced. To be freed. */
+/* @return the line with the first `old` replaced, for free(). */
 static char *replaced(const char *line, const char *old, const char *new)
 {
     const char *place = strstr(line, old);
@@ -170,7 +170,7 @@ static void assert_not_a_record(const char *text, size_t size, int code, const c
     assert_int_equal(apapi_record_decode(text, size, &record, NULL), -1);
 }
 
-/* A change that makes a line invalid, and what is said of it. */
+/* A change that makes a line invalid, and the message about it. */
 struct wrong {
     const char *old, *new, *said;
 };
@@ -214,7 +214,7 @@ TEST(extremes_come_back)
     }
 }
 
-/* A longer one, cut, would name the wrong nodes; other texts are cut. */
+/* A list of nodes that was cut would name wrong nodes, so it is left out. Other texts are cut. */
 TEST(a_list_of_nodes_is_read_whole_or_not_at_all)
 {
     for (size_t length = 255; length <= 256; length++) {
@@ -364,7 +364,7 @@ TEST(a_share_comes_back)
 
 /* --- regions ---------------------------------------------------------------------------------- */
 
-#define LINE_BYTES_MAX 1048576 /* what readers of accounting files take */
+#define LINE_BYTES_MAX 1048576 /* longest line that readers of accounting files take */
 
 static struct apapi_region_result region_of(const char *path, uint64_t time_ns, double energy_j)
 {
@@ -474,7 +474,7 @@ TEST(wrong_regions_are_refused)
     "\"trust\"", "\"timeline\":{\"bin_s\":" #bin_s ",\"package\":{\"unit_j\":" #unit_j             \
                  ",\"n\":" n more "}},\"trust\""
 
-/* 100 W, nothing and 300 W, and a bin that has only begun. */
+/* A bin of 100 W, an unknown one, one of 300 W, and one that has only begun. */
 TEST(what_is_not_known_is_null_and_comes_back_unknown)
 {
     FREED char *text = replaced(minimal, TIMELINE(1.0, 0.1, "[1000,null,3000]", ""));
@@ -508,7 +508,7 @@ TEST(bad_timelines_are_refused)
 
 /* --- size ------------------------------------------------------------------------------------- */
 
-/* As long as it can be: 120 bins, of which one is known in part. */
+/* Make the longest timeline: 120 bins, one of which is covered in part. */
 static void draw_longest(struct apapi_domain_result *domain)
 {
     struct apapi_timeline *timeline = &domain->timeline;
@@ -522,7 +522,7 @@ static void draw_longest(struct apapi_domain_result *domain)
     }
 }
 
-/* The most usual of the big nodes: two packages with memory, four GPUs. A day, all numbers long. */
+/* The usual big node has two packages with memory and four GPUs. A day, with long numbers only. */
 TEST(a_usual_line_has_at_most_six_kilobytes)
 {
     const struct apapi_incidents nothing_went_wrong = {.samples = 786421};

@@ -65,7 +65,7 @@ static void take_messages(int channel, double *cells, bool *other)
     }
 }
 
-/* More than a sampler that is busy has room for: it plays the sampler's part itself. */
+/* Set more figures of merit than a busy sampler has room for. The program plays the sampler. */
 static void figures_without_room(void)
 {
     double cells = 0;
@@ -105,7 +105,7 @@ static void regions_of_papi(void)
     CHECK(apapi_hl_region_begin("outer") == PAPI_OK && apapi_hl_region_begin("outer") == PAPI_OK);
     CHECK(apapi_hl_region_end("outer") == PAPI_OK && apapi_hl_read("outer") == PAPI_OK);
     CHECK(apapi_hl_region_begin("second") == PAPI_OK && apapi_hl_region_begin("third") == PAPI_OK);
-    CHECK(apapi_hl_region_end("outer") == PAPI_OK); /* the others go on */
+    CHECK(apapi_hl_region_end("outer") == PAPI_OK); /* the other regions go on */
     CHECK(apapi_hl_read("outer") == PAPI_EINVAL);
     CHECK(apapi_hl_region_end("third") == PAPI_OK && apapi_hl_region_end("second") == PAPI_OK);
     CHECK(apapi_hl_region_end("second") == PAPI_EINVAL);
@@ -183,7 +183,7 @@ PREPARED(the_time_since_the_last_change_counts)
     assert_int_equal(copy.own[1], 250);
     assert_int_equal(copy.own[2], 7);
     assert_int_equal(copy.own[PAGE_REST], 3);
-    assert_true(page_slot(&forged, 0, 3, 900, &copy)); /* entered after `now` was taken */
+    assert_true(page_slot(&forged, 0, 3, 900, &copy)); /* entered after `now` was read */
     assert_int_equal(copy.own[1], 50);
     slot->current = PAGE_NO_NODE;
     assert_true(page_slot(&forged, 0, 3, 1200, &copy));
@@ -201,7 +201,7 @@ PREPARED(a_thread_stopped_while_it_writes_is_not_read)
 
 /* --- misuse ----------------------------------------------------------------------------------- */
 
-/* @return times that a text stands in another one. */
+/* @return how often `words` stand in the text. */
 static int times_in(const char *text, const char *words)
 {
     int times = 0;
@@ -303,13 +303,13 @@ static void without_name(void)
     CHECK(apapi_region_begin("a") == 0 && apapi_region_end("a") == 0);
 }
 
-/* A misuse is reported once, in one line, and the program ends as it would. */
+/* A misuse is reported once, in one line, and the program ends as it would without APAPI. */
 TEST(misuses_are_told_once_and_harm_nothing)
 {
     static const struct {
         void (*program)(void);
         const char *words, *region;
-        unsigned count, nodes, threads, misuses; /* times that the region was entered */
+        unsigned count, nodes, threads, misuses; /* count: how often the region was entered */
     } cases[] = {
         {end_without_begin, "\"a\": ended, but", "a", 1, 2, 1, 10},
         {begin_twice, "\"a\": begun while", "b", 1, 3, 1, 100},
@@ -339,7 +339,7 @@ TEST(misuses_are_told_once_and_harm_nothing)
     }
 }
 
-/* A message is no reason to end the program or to let it wait. */
+/* A message that cannot be written must not end the program or make it wait. */
 static void misuse_without_reader(void)
 {
     char filling[4096] = "";
@@ -370,7 +370,7 @@ static void exec_within(void)
     _exit(1);
 }
 
-/* The kernel takes the page away; what the sampler has got remains. */
+/* The kernel takes the page from the program; the sampler still has its own mapping. */
 IN_STEP(exec_within_a_region_is_seen)
 {
     const struct page_program *page = run_quiet_program(exec_within);
@@ -423,7 +423,7 @@ static void close_everything(void)
     CHECK(apapi_region_fom("figure", 1, NULL) == -1 && errno == ENOTCONN);
     CHECK(apapi_region_end("a") == 0);
     for (int file = 3; file < 300; file++) {
-        CHECK(fcntl(file, F_GETFD) != -1); /* nobody has closed the program's files */
+        CHECK(fcntl(file, F_GETFD) != -1); /* the program's files are still open */
     }
 }
 
@@ -440,7 +440,7 @@ static void files_are_limited(void)
     CHECK(apapi_region_begin("a") == 0 && apapi_region_end("a") == 0);
 }
 
-/* A longer file would be SIGXFSZ. The sampler gets no page. */
+/* A longer file would end the program by SIGXFSZ, so the sampler gets no page. */
 IN_STEP(a_limit_of_file_size_is_kept)
 {
     struct finished finished = run_program(files_are_limited);
@@ -544,7 +544,7 @@ IN_STEP(names_are_bounded_and_counted)
     assert_int_equal(page_node_count(page), PAGE_REST);
     assert_int_equal(count_of_region(page, "name 0"), 1);
     assert_int_equal(rest, NAMES - (PAGE_REST - 1));
-    assert_int_equal(page->head.names_lost, 2 * rest); /* begin and end */
+    assert_int_equal(page->head.names_lost, 2 * rest); /* at begin and end of each */
 }
 
 static void names_of_any_bytes(void)

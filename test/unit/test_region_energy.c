@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program that gets the power of its regions from the step's sampler: LIKWID's values. */
+/* A program that gets the power of its regions from the step's sampler, for LIKWID's values. */
 #include "apapi/event.h"
 #include "apapi/likwid_compat.h"
 #include "base/clock.h"
@@ -27,7 +27,7 @@ static void run_regions(void)
     apapi_likwid_stop_region("outer");
 }
 
-/* It ends well. @param said  on standard error */
+/* Run a program, which ends well. @param said  its text on standard error */
 static void run_and_say(void (*program)(void), const char *said)
 {
     struct finished finished = run_program(program);
@@ -66,7 +66,7 @@ static void get_values(void)
     CHECK(passes == 0 && inner_s == 0 && values[APAPI_LIKWID_PACKAGE_J] == 0);
 }
 
-/* Figures of "outer" are those of `passes` that have ended. @return their time [s] */
+/* Check that values of "outer" are those of the passes that have ended. @return their time [s] */
 static double check_finished(int expected_passes)
 {
     double package_j[2], outer_s;
@@ -99,13 +99,13 @@ static void get_values_of_open_regions(void)
     CHECK(apapi_likwid_start_region("outer") == 0);
     spin(2);
     check_finished(0);
-    CHECK(apapi_likwid_reset_region("outer") == -EFAULT); /* as LIKWID: it is open */
+    CHECK(apapi_likwid_reset_region("outer") == -EFAULT); /* as in LIKWID: the region is open */
     CHECK(apapi_likwid_stop_region("outer") == 0);
     one_s = check_finished(1);
     CHECK(apapi_likwid_start_region("outer") == 0);
     spin(10);
-    check_value(check_finished(1), one_s); /* but for what is known of the clock by now */
-    /* begun again without an end: what was open does not count */
+    check_value(check_finished(1), one_s); /* up to what is known of the clock by now */
+    /* begun again without an end: the open pass does not count */
     again_ns = clock_monotonic_ns();
     run_outer(1);
     two_s = check_finished(2);

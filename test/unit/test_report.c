@@ -11,7 +11,7 @@
 
 static char *fixture_program[] = {(char[]){"./a.out"}, (char[]){"-x"}, (char[]){"a\"b"}, NULL};
 
-/* A node with 200 J in 2 s, for the first run. */
+/* Record of a node with 200 J in 2 s, for the first run. */
 static const char fixture_record[] =
     "{\"apapi\":1,\"name\":\"a.out\",\"node\":\"laptop\",\"node_index\":0,\"nodes\":1,\"uid\":1000,"
     "\"start\":\"1970-01-01T00:00:00Z\",\"elapsed_s\":2,\"late_s\":0,\"complete\":true,"
@@ -27,7 +27,7 @@ static const char fixture_record[] =
     "\"failed\":2}]},{\"name\":\"nvml\",\"reason\":\"no driver\"}],"
     "\"trust\":{\"covered\":1,\"cpu_s\":0}}";
 
-/* The values that the energy's definition wants. The temperature's wants none. */
+/* Values that the definition of the energy event selects. The temperature's selects none. */
 static const struct apapi_value_result fixture_values[2] = {
     {.shown = APAPI_SHOW_ACC, .type = "energy", .unit = "Ws", .factor = 1e6, .acc = 200},
     {.shown = APAPI_SHOW_MIN | APAPI_SHOW_MAX | APAPI_SHOW_AVG,
@@ -38,7 +38,7 @@ static const struct apapi_value_result fixture_values[2] = {
      .max = 120,
      .avg = 100}};
 
-/* The run has so many times the energy and time of the first. */
+/* Fill in a run with `factor` times the energy and the time of the first one. */
 static void fixture_fill(struct run *run, double factor, int status)
 {
     struct apapi_measurement *m = &run->record.measurement;
@@ -59,7 +59,7 @@ static void fixture_fill(struct run *run, double factor, int status)
 static struct report report;
 static char *written; /* output of a format */
 
-/* One run of 2 s with 200 J; three: 2, 4 and 6 s with 200, 400 and 600 J. */
+/* Make one run of 2 s with 200 J, or three of 2, 4 and 6 s with 200, 400 and 600 J. */
 static void fixture_make(unsigned runs)
 {
     static const int ends[FIXTURE_RUNS] = {0, 3 << 8, 9}; /* success, exit status 3, signal 9 */
@@ -82,7 +82,7 @@ static void fixture_destroy(void)
     written = NULL;
 }
 
-/* A test of a report of so many runs. */
+/* A test of a report of `count` runs. */
 #define RUNS(name, count)                                                                          \
     static void make_##name(void)                                                                  \
     {                                                                                              \
@@ -127,7 +127,7 @@ RUNS(how_it_ended_is_reported_if_it_failed, 1)
 RUNS(runs_that_are_alike_are_no_surer_than_their_uncertainty, 3)
 {
     report.runs[0].record.measurement.domains[APAPI_DOMAIN_PACKAGE].energy_j =
-        600; /* of the last */
+        600; /* the energy of the last run */
     report.runs[1].record.measurement.domains[APAPI_DOMAIN_PACKAGE].energy_j = 600;
     assert_differs_less(report_spread(&report, ENERGY, WHOLE).sd, 0.25 / sqrt(6), 1e-9);
 }
@@ -150,7 +150,7 @@ RUNS(runs_that_were_not_made_and_domains_that_were_not_measured, 3)
     }
 }
 
-/* The second run's package has not moved: its total is that of the memory alone. */
+/* The package of the second run has not moved, so the run's total is that of its memory alone. */
 RUNS(totals_of_runs_that_lack_a_domain_do_not_count, 3)
 {
     for (size_t i = 0; i < 3; i++) {
@@ -278,7 +278,7 @@ RUNS(what_is_not_covered_stands_beside_the_energy, 1)
 
 /* --- means of several runs -------------------------------------------------------------------- */
 
-/* Values of published tables of the distribution. */
+/* Values in published tables of the distribution. */
 TEST(t_of_95_percent)
 {
     static const struct {
@@ -312,7 +312,7 @@ TEST(half_width_of_a_mean)
     assert_true(isnan(student_half_width(&none)));
 }
 
-/* By hand: variances 4/5 and 9/7, 9.98 degrees of freedom. */
+/* Calculated by hand: variances 4/5 and 9/7, 9.98 degrees of freedom. */
 TEST(difference_of_two_means)
 {
     const struct spread one = {5, 100, 2}, other = {7, 104, 3};

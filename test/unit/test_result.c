@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which energies may be wrong by more than their uncertainty and 1 %, and say so. */
+/* Which energies may be wrong by more than their uncertainty and 1 %, and are marked as rough. */
 #include "measure/domain.h"
 #include "unit/meter_fixture.h"
 
@@ -24,7 +24,7 @@ static bool is_rough_after(uint64_t ticks)
     return result.incidents.rough;
 }
 
-/* At 100 W; the last tick counts `last_j`. */
+/* Run a counter at 100 W, whose last tick counts `last_j`. @return whether its energy is rough */
 static bool counter_is_rough(uint64_t ticks, double last_j)
 {
     apapi_meter_init(&meter, &fake_energy_event, TICK_NS, NULL);
@@ -35,7 +35,7 @@ static bool counter_is_rough(uint64_t ticks, double last_j)
     return is_rough_after(ticks);
 }
 
-/* At a constant power, read every 10 ms. */
+/* Read a counter of constant power every 10 ms. @return whether its energy is rough */
 static bool often_read_is_rough(uint64_t readings, double w)
 {
     apapi_meter_init(&meter, &fake_energy_event, 10 * MS, NULL);
@@ -50,7 +50,7 @@ static bool often_read_is_rough(uint64_t readings, double w)
     return result.incidents.rough;
 }
 
-/* No package uses 2 kW: 2 J in the last update are 1 % of what it uses in 2 s. */
+/* A package uses less than 2 kW: 2 J in the last update are 1 % of what it uses in 2 s. */
 TEST(the_last_update_of_a_short_run)
 {
     assert_true(often_read_is_rough(180, 100));
@@ -59,7 +59,7 @@ TEST(the_last_update_of_a_short_run)
                     UPDATE_J * (1 + 1.5 / 2000) * 1e6 + 2);
 }
 
-/* The last tick has a tenth of the energy of all others: what it may lack is uncertain. */
+/* The last tick has a tenth of the energy of the others. What it may lack is uncertain. */
 TEST(a_counter_that_may_have_stopped)
 {
     assert_true(counter_is_rough(30, 1));
@@ -68,7 +68,7 @@ TEST(a_counter_that_may_have_stopped)
     assert_true(result.uncertainty_j < 2 * UPDATE_J);
 }
 
-/* Earlier powers say nothing of a power that has just changed, unless it was seen for long. */
+/* Earlier powers tell nothing of a power that has just changed, unless they were seen for long. */
 TEST(a_last_move_like_none_before)
 {
     assert_false(counter_is_rough(40, 10.05));
@@ -77,7 +77,7 @@ TEST(a_last_move_like_none_before)
     assert_false(counter_is_rough(120, 10.2));
 }
 
-/* At 100 W: until probes have seen four moves, an update may take as long as an interval. */
+/* At 100 W: until probes have seen four moves, an update may be as long as an interval. */
 TEST(a_period_that_nothing_states)
 {
     struct apapi_event event = fake_energy_event;
@@ -102,7 +102,7 @@ TEST(a_period_that_nothing_states)
     assert_true(u_j[5] <= u_j[4]);
 }
 
-/* 10 W; the counter begins again before the last reading, the only one that is shown. */
+/* 10 W; the counter begins again before the last reading, which is the only one that is shown. */
 TEST(time_without_a_window_is_not_covered)
 {
     struct apapi_reading reading = {0};
@@ -125,7 +125,7 @@ static struct apapi_event watts = {.unit = "W",
                                    .type = APAPI_TYPE_INT64,
                                    .scale = 1e-3};
 
-#define QUIET_W 100.001 /* beside 100 W: it is seen that the value is a new one each time */
+#define QUIET_W 100.001 /* differs from 100 W just enough to show that each value is new */
 #define FRESH (1 + 1.0 / GAUGE_CHANGES)
 
 static bool gauge_is_rough(uint64_t ticks, double other_w)
@@ -138,8 +138,8 @@ static bool gauge_is_rough(uint64_t ticks, double other_w)
 }
 
 /*
- * All of n readings may miss bursts of 14 / n of the time, at any power that a device may use; of
- * 3 / n they are in the uncertainty.
+ * n readings may all miss bursts of 14 / n of the time, at any power that a device may use. Bursts
+ * of 3 / n are in the uncertainty.
  */
 TEST(a_gauge)
 {
@@ -149,11 +149,11 @@ TEST(a_gauge)
     assert_true(gauge_is_rough((uint64_t)(0.99 * least), QUIET_W));
     assert_false(gauge_is_rough((uint64_t)(1.01 * least), QUIET_W));
     assert_false(gauge_is_rough((uint64_t)(3 * least), 150));
-    assert_true(gauge_is_rough((uint64_t)least, 2000)); /* it changes too much between readings */
+    assert_true(gauge_is_rough((uint64_t)least, 2000)); /* it varies too much between readings */
 }
 
-/* Nothing is stated: a server draws up to ten times its lowest power, a part thirty times, and no
- * GPU 2 kW. */
+/* No greatest power is stated: a server draws up to ten times its lowest power, a part of it thirty
+ * times, and a GPU less than 2 kW. */
 TEST(a_gauge_whose_greatest_power_is_not_known)
 {
     const struct apapi_event part = watts;
@@ -164,7 +164,7 @@ TEST(a_gauge_whose_greatest_power_is_not_known)
     watts.domain = APAPI_DOMAIN_NODE;
     gauge_is_rough(1000, QUIET_W);
     assert_in_range(result.uncertainty_j, 0.999 * 100 * 900 * -expm1(-3 / n), 100 * 3 * 900 / n);
-    watts.most_w = 200; /* ten minutes of a second each would be as many readings */
+    watts.most_w = 200; /* as many readings, as ten minutes of a second each */
     gauge_is_rough(600, QUIET_W);
     assert_true(result.uncertainty_j < 0.006 * result.total);
     gauge_is_rough(60, QUIET_W);
@@ -185,7 +185,7 @@ TEST(what_has_no_uncertainty)
     apapi_meter_init(&meter, &fake_energy_event, TICK_NS, NULL);
     feed(0, 1);
     feed(1, 1);
-    assert_false(is_rough_after(1)); /* nothing is known of it */
+    assert_false(is_rough_after(1)); /* nothing is known of the meter */
     assert_true(isnan(result.total));
 }
 
@@ -204,7 +204,7 @@ static void start_pair(struct pair *pair)
     apapi_domain_meter_init(&pair->domain, 1, TICK_NS, NULL);
 }
 
-/* One tick: a raw value for each meter, UINT64_MAX for a reading that fails. */
+/* Add a tick with a raw value for each meter; UINT64_MAX is a reading that fails. */
 static void tick_pair(struct pair *pair, uint64_t number, uint64_t first, uint64_t second)
 {
     const uint64_t raw[2] = {first, second};
@@ -234,13 +234,13 @@ static struct apapi_domain_result finish_pair(struct pair *pair, uint64_t ticks)
     return figures;
 }
 
-/* As exact as a timeline. */
+/* Check a value as exactly as a timeline allows. */
 static void assert_about(double value, double wanted)
 {
     assert_within(value, wanted, 1e-6);
 }
 
-/* Power between two ticks, as the timeline knows it. */
+/* @return the power between two ticks by the timeline [W]. */
 static double power_between(const struct apapi_domain_result *figures, uint64_t from, uint64_t to)
 {
     uint64_t known_ns;
@@ -253,7 +253,7 @@ static double power_between(const struct apapi_domain_result *figures, uint64_t 
 static const struct row {
     const char *what;
     size_t ticks;
-    uint64_t raw[5][2]; /* of each tick, the first at 0 */
+    uint64_t raw[5][2]; /* at each tick; the first tick is at 0 */
     double energy_j;
     struct apapi_summary power_w;
     double timeline_j, timeline_w;

@@ -9,7 +9,7 @@
 
 #define MANY 10000 /* more than any socket's queue holds */
 
-/* A log that reads when it is asked to. */
+/* Open a log that the test reads when it wants. */
 static int open_log(int type)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -25,7 +25,7 @@ static int open_log(int type)
     return fd;
 }
 
-/* @return whether there was a line. */
+/* Read a line of the log. @return whether there was one. */
 static int read_line(int fd, char text[1024])
 {
     ssize_t got = recv(fd, text, 1023, 0);
@@ -55,7 +55,7 @@ TEST(a_log_that_does_not_read)
     size_t lost;
 
     for (int i = 0; i < MANY; i++) {
-        log_write(LOG_NOTICE, "message %d", i); /* would block here forever */
+        log_write(LOG_NOTICE, "message %d", i); /* would block forever, if it waited */
     }
     lost = log_lost();
     assert_in_range(lost, 1, MANY - 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The shared worker's schedule: absolute deadlines, missed ticks, intervals of one's own, the
+/* The shared worker's schedule: absolute deadlines, missed ticks, intervals of components, and the
  * guard. */
 #include "session/component.h"
 #include "session/schedule.h"
@@ -16,7 +16,7 @@ TEST(deadlines_do_not_drift)
     } cases[] = {
         {100, 200, 0}, /* in time */
         {199, 200, 0}, /* late, within the interval */
-        {200, 300, 1}, /* exactly at the next one: that one is missed */
+        {200, 300, 1}, /* exactly at the next deadline, which is missed */
         {499, 500, 3}, {10050, 10100, 99},
     };
 
@@ -29,7 +29,7 @@ TEST(deadlines_do_not_drift)
     }
 }
 
-/* With a floor, steps read at its multiples at any start, and not late after one. */
+/* With a floor, steps read at multiples of it from any start, and not late after a multiple. */
 TEST(readings_fall_on_the_grid_of_the_floor)
 {
     static const struct {
@@ -38,9 +38,9 @@ TEST(readings_fall_on_the_grid_of_the_floor)
         {123000, 100000, 130000, 10},                               /* the next multiple of 10 ms */
         {130000, 100000, 130000, 10}, {123000, 130000, 130000, 10}, /* in time: now */
         {123000, 131250, 130000, 10},                               /* late by an eighth */
-        {123000, 131251, 140000, 10},                               /* by more: the next one */
-        {123000, 140900, 130000, 10}, {123000, 229999, 230000, 10}, /* for ten of them */
-        {123000, 235000, 130000, 10},                               /* then at once */
+        {123000, 131251, 140000, 10},                               /* later: the next one */
+        {123000, 140900, 130000, 10}, {123000, 229999, 230000, 10}, /* up to ten multiples */
+        {123000, 235000, 130000, 10},                               /* after that at once */
         {26000, 26000, 50000, 100}, /* the grid is no wider than the interval, 25 ms */
     };
 
@@ -58,7 +58,7 @@ TEST(readings_fall_on_the_grid_of_the_floor)
 
 #define START_NS (1000 * MS)
 #define UPDATE_NS (8 * MS)
-#define SECOND_NS (7 * MS) /* from the first reading of a probe to the second one */
+#define SECOND_NS (7 * MS) /* time between the two readings of a probe */
 #define INTERVAL_NS (1000 * MS)
 
 static struct probe_plan plan;
@@ -88,7 +88,7 @@ static void take(bool moved)
 
 #define PLANNED(name) TEST_WITH(name, begin_plan, NULL)
 
-/* At random moments, by 30 to 100 % of the time that has passed. */
+/* Probes come at random moments, after another 30 to 100 % of the time that has passed. */
 TEST(distances_grow_with_the_time)
 {
     double least = 1e9, most = 0;
@@ -113,7 +113,7 @@ TEST(distances_grow_with_the_time)
     assert_true(most > 0.95);
 }
 
-/* Twice as late each time, until the usual readings are as near. */
+/* A probe reads twice as late each time, until the usual readings are as near. */
 PLANNED(it_insists_on_a_move)
 {
     uint64_t at_ns;
@@ -127,7 +127,7 @@ PLANNED(it_insists_on_a_move)
     assert_int_equal(plan.next, PROBE_FIRST);
 }
 
-/* @return how far apart the next probe's readings are, after one that saw a move so late */
+/* @return the distance of the next probe's readings, after a probe that saw a move this late */
 static uint64_t apart_after(uint64_t late_ns)
 {
     plan.due_ns = plan.first_ns + late_ns;
@@ -136,7 +136,7 @@ static uint64_t apart_after(uint64_t late_ns)
     return plan.due_ns - plan.first_ns;
 }
 
-/* Half of the time in which the last one saw a move, as far as threads wake up in time. */
+/* Half of the time in which the last probe saw a move, as far as threads wake up in time. */
 PLANNED(probes_come_near_to_the_update_period)
 {
     assert_int_equal(apart_after(SECOND_NS), SECOND_NS / 2);
@@ -144,7 +144,7 @@ PLANNED(probes_come_near_to_the_update_period)
     assert_int_equal(apart_after(90 * US), 50 * US);
 }
 
-/* At first: seven eighths of a known update, an eighth less than a quarter of the interval, ... */
+/* The first probe takes 7/8 of a known update, or 7/8 of a quarter of the interval, or 500 us. */
 TEST(first_probe)
 {
     static const struct {
@@ -161,7 +161,7 @@ TEST(first_probe)
     }
 }
 
-/* @return whether there are more probes after a reading that took so long */
+/* @return whether there are more probes after a reading that took this long */
 static bool goes_on_after(uint64_t length_ns)
 {
     const struct apapi_moment when = {START_NS, START_NS + length_ns};
@@ -170,7 +170,7 @@ static bool goes_on_after(uint64_t length_ns)
     return plan.due_ns != UINT64_MAX;
 }
 
-/* A busy machine delays one now and then. */
+/* One slow reading does not stop probes: a busy machine delays readings now and then. */
 PLANNED(three_slow_readings_stop_probes)
 {
     static const uint64_t most_ns = UPDATE_NS / 2;
@@ -219,7 +219,7 @@ TEST(probes_where_usual_readings_do_not_show_enough)
 #define DAY (86400 * SECOND)
 #define BEGIN (1000 * SECOND)
 
-/* Fail from BEGIN on for `length_ns`. @return when the first reading after it was made. */
+/* Fail from BEGIN on for `length_ns`. @return the time of the first reading after that. */
 static uint64_t fail_for(struct component *component, uint64_t length_ns, uint64_t *attempts)
 {
     uint64_t now_ns = BEGIN - component->interval_ns;
@@ -283,7 +283,7 @@ TEST(an_attempt_made_twice_counts_once)
     }
 }
 
-/* One failure is no reason, however long the interval is, nor are many in a short time. */
+/* One failure is no reason to reopen a source after any interval, nor are many in a short time. */
 TEST(a_source_is_reopened_after_a_second)
 {
     struct retry retry = {0};
@@ -323,7 +323,7 @@ DENSE(twice_as_late_up_to_the_interval)
     assert_true(dense.due_ns == UINT64_MAX);
 }
 
-/* One in each octave, at any moment of it. */
+/* There is one reading in each octave, at any moment of the octave. */
 DENSE(gauges_at_random_moments)
 {
     struct random random = {1};
@@ -345,7 +345,7 @@ DENSE(gauges_at_random_moments)
     assert_true(least < 0.51 && most > 0.99);
 }
 
-/* A reading that comes late is not made up for; one that takes long is followed by a pause. */
+/* A reading that comes late is not repeated; after one that takes long there is a pause. */
 DENSE(late_and_slow_readings)
 {
     dense_start_next(&dense, moment_at(START_NS + 5 * MS), NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which records of steps, and of nodes, are returned from which files. */
+/* Which records of steps and of nodes are returned, from which files. */
 #include <fcntl.h>
 
 #include "apapi/scan.h"
@@ -12,12 +12,12 @@
 #define NOON (1795262400 * S) /* 2026-11-21T12:00:00Z */
 #define DAY (86400 * S)
 
-/* The calls of a sink: the records' names, the problems' places and reasons. */
+/* Calls that a sink has got: names of records, and the places and reasons of problems. */
 struct heard {
     size_t records, problems;
     char names[8192], reasons[8192];
-    uint64_t offset; /* of the last file: before it is read, and after */
-    size_t stop_at;  /* the record at which to stop; 0: never */
+    uint64_t offset; /* in the last file: where reading began, then where it ended */
+    size_t stop_at;  /* number of the record at which to stop; 0: never */
     struct hour last;
 };
 
@@ -59,7 +59,7 @@ static struct apapi_scan *new_scan(const struct apapi_scan_filter *filter, struc
 #define TAIL                                                                                       \
     ",\"late_s\":0,\"complete\":true,\"domains\":{},\"components\":[],\"trust\":{\"cpu_s\":0}"
 
-/* A record that ended at NOON, `days` later. Its name is "NODE/JOB". */
+/* @return a record that ended `days` after NOON, named "NODE/JOB"; for free(). */
 static char *line_of(const char *node, unsigned job, int days)
 {
     char *line;
@@ -118,15 +118,15 @@ static void hear_end(const struct apapi_scan_file *file, uint64_t offset, void *
 #define PREPARED(name) TEST_WITH(name, make_base, remove_base)
 
 /*
- * Whatever the order of keys and the writing, the filter decides by what the record says; but where
- * a uid is wanted, it stands where we write it.
+ * However keys are ordered and written, the filter decides by what the record says. Only where a
+ * uid is wanted, it must stand where APAPI itself writes it.
  */
 #define FROM(start, elapsed_s) "\"start\":\"" start "\",\"elapsed_s\":" elapsed_s
 #define ON(node) ",\"node\":\"" node "\""
 #define BY(user) ",\"user\":\"" user "\""
 #define OF_EVE ON("n1") BY("eve") "," TIMES TAIL
 
-/* Their names say whether they are wanted. */
+/* The name of each record says whether it is wanted. */
 static const char *const filtered[] = {
     "{\"apapi\":1,\"job\":5,\"name\":\"yes\"" OF_EVE "}",
     "{\"apapi\":1,\"job\":50,\"name\":\"no\"" OF_EVE "}",
@@ -169,7 +169,7 @@ PREPARED(a_filter_sees_what_the_record_says)
     }
 }
 
-/* Jobs by the number of their array or heterogeneous job, users by theirs. */
+/* Jobs are wanted also by the number of their array or heterogeneous job, users also by uid. */
 #define REST ",\"node\":\"n1\"," TIMES TAIL "}\n"
 static const char numbered[] =
     "{\"apapi\":1,\"job\":5,\"step\":\"0\",\"name\":\"a\",\"uid\":7" REST
@@ -268,7 +268,7 @@ PREPARED(a_reader_goes_on_where_it_ended)
     scan_base(scan);
     scan_base(scan);
     assert_string_equal(heard.names, "n1/1 ");
-    file = fopen(in_base("2026-11-21/n1.jsonl"), "a"); /* torn, or on its way */
+    file = fopen(in_base("2026-11-21/n1.jsonl"), "a"); /* the line is torn, or not yet complete */
     assert_true(fputs("{\"apapi\":1,\"job\":2", file) > 0);
     fclose(file);
     scan_base(scan);
@@ -280,7 +280,7 @@ PREPARED(a_reader_goes_on_where_it_ended)
     scan_base(scan);
     assert_string_equal(heard.names, "n1/1 n1/3 ");
     assert_int_equal(heard.problems, 3);
-    /* all of a record but its newline */
+    /* a whole record but for its newline */
     assert_int_equal(truncate(in_base("2026-11-21/n1.jsonl"), (off_t)heard.offset - 1), 0);
     heard.offset = 0;
     scan_base(scan);
@@ -326,7 +326,7 @@ PREPARED(days_that_are_compressed_meanwhile_are_read)
     scan_base(scan);
     assert_string_equal(heard.names, "n1/1 n2/2 n3/3 n4/4 ");
     assert_string_equal(heard.reasons, "");
-    /* of another file than the plain one beside it, which is newer */
+    /* the plain file beside it is newer, so the .gz was made of another file */
     assert_int_equal(utimensat(AT_FDCWD, in_base("2026-11-21/n4.jsonl.gz"), old, 0), 0);
     apapi_scan_destroy(scan);
     scan = new_scan(NULL, &heard);
@@ -381,7 +381,7 @@ PREPARED(what_is_no_record_is_skipped_and_reported)
     static const char deep[] = "{\"apapi\":[[[[[[[[";
     static const struct {
         const char *bytes;
-        size_t size; /* 0: up to the NUL */
+        size_t size; /* 0: up to its NUL */
         const char *reason;
         size_t newer;
     } cases[] = {
@@ -434,7 +434,7 @@ PREPARED(a_cut_file_loses_its_last_record_only)
 
     sprintf(bytes, "%s\n%s\n%s\n", first, second, last);
     for (size_t cut = last_at; cut <= size; cut++) {
-        bool whole = cut + 1 >= size; /* only the newline is missing, or nothing */
+        bool whole = cut + 1 >= size; /* all of the line is there, or all but its newline */
         struct heard heard = {0};
 
         hear_bytes(bytes, cut, NULL, &heard);
@@ -446,7 +446,7 @@ PREPARED(a_cut_file_loses_its_last_record_only)
     }
 }
 
-/* A record of `size` bytes, by blanks at its end; then another record. */
+/* Check a record of `size` bytes, with blanks at its end, and another record after it. */
 static void check_long_line(size_t size, size_t records)
 {
     FREED char *line = line_of("n1", 1, 0), *bytes = malloc(size + strlen(line) + 2);
@@ -484,7 +484,7 @@ static int hear_hour(const struct hour *hour, void *context)
     return 0;
 }
 
-/* From this text in the file of a day. */
+/* Read `text` as the file of nodes' own records of a day. */
 static void hear_hours(const char *day, const char *text, const struct apapi_scan_filter *filter,
                        struct heard *heard)
 {
@@ -533,7 +533,7 @@ PREPARED(a_line_of_an_hour_is_read_whole)
 PREPARED(bad_lines_of_hours_are_named_and_skipped)
 {
     static const struct {
-        const char *line, *said; /* NULL: it is not bad */
+        const char *line, *said; /* NULL: the line is good */
     } cases[] = {
         {"nonsense\n", ""},
         {"{\"apapi\":2,\"type\":\"hour\"}\n", "version 2 of a node's record"},
@@ -592,7 +592,7 @@ PREPARED(a_filter_chooses_hours)
         fail_if(heard.records != cases[i].hours || heard.problems, "case %zu: %zu, not %zu", i,
                 heard.records, cases[i].hours);
     }
-    /* its hour may end at midnight, and its line then be written into the next day's file */
+    /* an hour may end at midnight; then its line may be in the next day's file */
     write_string(in_base("2026-11-21/n1.hours"), "");
     hear_hours("2026-11-22", HOUR("23", ""),
                &(struct apapi_scan_filter){.to_unix_ns = NOON + DAY / 2}, &next);

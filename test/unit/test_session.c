@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whole sessions over files: start, stop, reuse, and their results; the influence of users' lists
- * and definitions on them. Also run under TSan.
+ * Whole sessions over files: start, stop, reuse and results; and how users' lists and definitions
+ * affect them. Also run under TSan.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -33,7 +33,7 @@ static void make_tree(void)
     dense = true;
 }
 
-/* A counter that the test moves once would be seen to stand still at a dense start. */
+/* No dense start: a counter that the test moves only once would be seen to stand still. */
 static void make_packages(void)
 {
     make_tree();
@@ -78,7 +78,7 @@ static void count_sample(const struct apapi_sample *sample, void *unused)
     atomic_fetch_add(&samples, 1);
 }
 
-/* 20 ms, and longer where the machine is too busy to read in that time. */
+/* Wait for 20 ms, or longer if the machine is too busy to read in that time. */
 static void pause_for_readings(void)
 {
     int before = atomic_load(&samples);
@@ -112,12 +112,12 @@ static void set_energy(uint64_t package_uj, uint64_t dram_uj)
     }
 }
 
-/* The files are rewritten in place: a reading in the middle may fail, none may be wrong. */
+/* Files are rewritten in place: a reading meanwhile may fail, but must not be wrong. */
 static void run(struct apapi_session *session, uint64_t from_uj)
 {
     set_energy(from_uj, from_uj);
     assert_int_equal(apapi_session_start(session, 0, NULL), 0);
-    set_energy(from_uj + 2, from_uj + 2); /* it does not stand still */
+    set_energy(from_uj + 2, from_uj + 2); /* so that the counters do not stand still */
     pause_for_readings();
     set_energy(from_uj + 3000000, from_uj + 1000000);
     pause_for_readings();
@@ -144,7 +144,7 @@ static void assert_result(void)
     assert_true(isnan(m.domains[APAPI_DOMAIN_GPU].energy_j));
     assert_true(fabs(apapi_measurement_total_j(&m) - 4) < 1e-5);
     assert_true(m.elapsed_ns >= 40 * MS);
-    /* not the time in which they stand still at both ends, which depends on the machine */
+    /* less the time in which counters stand still at both ends, which depends on the machine */
     assert_true(m.covered > 0 && m.covered <= 1);
     assert_true(m.components[0].events[0].incidents.samples >= 3);
     assert_string_equal(m.components[0].source, "sysfs powercap");
@@ -173,7 +173,7 @@ WITH_TREE(wrong_order_is_reported)
     assert_int_equal(apapi_session_start(session, 0, NULL), 0);
     assert_fails(EALREADY, apapi_session_start(session, 0, NULL));
     assert_fails(EBUSY, apapi_session_measurement(session, &m, NULL));
-    apapi_session_destroy(session); /* while it runs */
+    apapi_session_destroy(session); /* while the session runs */
     apapi_session_destroy(NULL);
 }
 
@@ -224,7 +224,7 @@ WITH_TREE(unknown_names_are_refused)
 
 /* --- lists, definitions and intervals --------------------------------------------------------- */
 
-/* NULL: none. */
+/* @param list, ops  NULL: none */
 static struct apapi_event_rules parse(const char *list, const char *ops)
 {
     struct apapi_event_rules rules = {0};
@@ -239,7 +239,7 @@ static struct apapi_event_rules parse(const char *list, const char *ops)
     return rules;
 }
 
-/* Each package uses 102 J, each DRAM 20 J. */
+/* Let each package use 102 J, and each DRAM 20 J. */
 static void use_energy(struct apapi_session *session)
 {
     struct apapi_measurement so_far;
@@ -280,7 +280,7 @@ static void assert_j(double value_j, double truth_j)
     fail_if(!(fabs(value_j - truth_j) < 1e-6), "%.9g J, not %.9g J", value_j, truth_j);
 }
 
-/* The whole node's; the live page says so, too. */
+/* Check that the result is that of the whole node, also on the live page. */
 static void assert_whole(void)
 {
     assert_j(m.domains[APAPI_DOMAIN_PACKAGE].energy_j, 204);
@@ -295,22 +295,22 @@ static void assert_whole(void)
 
 #define WITH_PACKAGES(name) TEST_WITH(name, make_packages, remove_tree)
 
-/* Whatever is shown: the total stays 244 J. */
+/* Whatever lists and definitions show, the total stays 244 J. */
 WITH_PACKAGES(lists_and_definitions_move_no_energy)
 {
     static const struct {
         const char *list, *ops;
         size_t events;
-        enum apapi_kind kind; /* of the first one */
+        enum apapi_kind kind; /* of the first event */
     } cases[] = {
         {"rapl:::PACKAGE_ENERGY:PACKAGE0\n", NULL, 1, APAPI_KIND_ENERGY},
         {"rapl:::NONE_OF_THEM\n", NULL, 0, APAPI_KIND_ENERGY},
-        /* to another domain */
+        /* definitions with another domain */
         {NULL,
          "rapl:::DRAM*" EVERYTHING "auto,energy,J,1,power,W,1,energy,package\n"
          "rapl:::PACKAGE*" EVERYTHING "auto,energy,J,1,power,W,1,energy,none\n",
          5, APAPI_KIND_ENERGY},
-        /* another kind than the source's: no energy to who reads the event */
+        /* another kind than the source's: readers of the event do not take it for an energy */
         {"rapl:::PACKAGE*\n", "rapl:::*" EVERYTHING "auto,heat,J,1,power,W,1,temperature,package\n",
          2, APAPI_KIND_TEMPERATURE},
     };
@@ -329,7 +329,7 @@ WITH_PACKAGES(lists_and_definitions_move_no_energy)
     }
 }
 
-/* @return the interval that is kept [ns]. */
+/* Measure with an interval and a floor. @return the interval that was kept [ns]. */
 static uint64_t keep_interval(uint64_t requested_ns, uint64_t floor_ns, const char *ops)
 {
     struct apapi_event_rules rules = parse(NULL, ops);
@@ -347,7 +347,7 @@ static uint64_t keep_interval(uint64_t requested_ns, uint64_t floor_ns, const ch
     atomic_store(&samples, 0);
     use_energy(session);
     interval_ns = m.components[0].interval_ns;
-    /* the first, the last, one on the way to the grid; 4 early ones, as the counters stand still */
+    /* first, last, one on the way to the grid; 4 early ones, because the counters stand still */
     most = m.elapsed_ns / interval_ns + 3 + 4;
     assert_in_range(atomic_load(&samples), 2, most);
     apapi_session_destroy(session);
@@ -371,7 +371,7 @@ WITH_PACKAGES(the_floor_is_under_every_interval)
     assert_int_equal(keep_interval(100 * MS, 1000 * MS, NULL), 1000 * MS);
 }
 
-/* 262 kJ at 2 kW last 131 s. */
+/* A range of 262 kJ lasts 131 s at 2 kW. */
 WITH_PACKAGES(only_a_counters_own_range_goes_below_the_floor)
 {
     assert_in_range(keep_interval(100 * MS, 3600000 * MS, NULL), 32767 * MS, 32768 * MS);

@@ -65,8 +65,8 @@ DIVIDED(dynamic_energy_goes_by_cpu_time)
 
     interval.energy_j[PACKAGE] = 140;
     interval.idle_w[PACKAGE] = 100;
-    interval.energy_j[DRAM] = 20; /* its idle power is not known */
-    interval.cpu_s = 5;           /* one second is of daemons */
+    interval.energy_j[DRAM] = 20; /* with idle power that is not known */
+    interval.cpu_s = 5;           /* one second is that of daemons */
     divide("cpu-time", SHARE_IDLE_APART, steps, 2);
     assert_near(steps[0].energy_j[PACKAGE], 24);
     assert_near(steps[1].energy_j[PACKAGE], 8);
@@ -77,14 +77,14 @@ DIVIDED(dynamic_energy_goes_by_cpu_time)
     assert_true(totals.energy_j[GPU] == 0);
 }
 
-/* For idle power that is known later. */
+/* The parts of a step are kept for the time when idle power is known. */
 DIVIDED(the_parts_of_a_step_are_kept)
 {
     struct share_interval slow = interval_of(1);
     struct share_step steps[] = {step_of(3, 4), step_of(1, 2)};
 
     interval.energy_j[PACKAGE] = 140;
-    interval.energy_j[NODE] = 280; /* divided as the package is */
+    interval.energy_j[NODE] = 280; /* it is divided as the package is */
     interval.cpu_s = 4;
     share_divide(&(struct share_rule){share_methods, SHARE_IDLE_APART}, &interval, steps, 2,
                  &totals);
@@ -117,7 +117,7 @@ DIVIDED(idle_power_goes_by_cores_where_the_site_says_so)
     assert_near(steps[0].idle_j[PACKAGE], 40);
     assert_near(steps[1].energy_j[PACKAGE], 60);
     assert_near(steps[1].idle_j[PACKAGE], 20);
-    assert_near(totals.idle_j[PACKAGE], 20); /* of two cores that nobody has */
+    assert_near(totals.idle_j[PACKAGE], 20); /* of two cores that no step has */
 }
 
 DIVIDED(equal_cores_does_not_ask_for_cpu_time)
@@ -125,7 +125,7 @@ DIVIDED(equal_cores_does_not_ask_for_cpu_time)
     struct share_step steps[] = {step_of(NAN, 3), step_of(NAN, 2)};
 
     interval.energy_j[PACKAGE] = 100;
-    steps[1].seconds = 0.5; /* it began in the middle */
+    steps[1].seconds = 0.5; /* the step began in the middle */
     divide("equal-cores", SHARE_IDLE_APART, steps, 2);
     assert_near(steps[0].energy_j[PACKAGE], 75);
     assert_near(steps[1].energy_j[PACKAGE], 25);
@@ -143,7 +143,7 @@ DIVIDED(a_gpu_goes_to_the_step_that_has_it)
     interval.gpu_j[0] = 400;
     interval.gpu_j[1] = 350;
     interval.gpu_j[2] = 200;
-    interval.gpu_j[3] = 40; /* nobody has it; another 10 J are of no GPU that is known */
+    interval.gpu_j[3] = 40; /* no step has this GPU; another 10 J are of no known GPU */
     steps[0].gpus = 1;
     steps[1].gpus = 2 | 4;
     steps[1].slices = three;
@@ -193,7 +193,7 @@ TEST(idle_power_is_a_low_percentile)
     assert_true(power_w + error_w >= 137 && power_w + error_w <= 143);
 }
 
-/* A node that is never idle: jobs whose CPU time varies by a third, with meters that err by 1 %. */
+/* A node that is never idle: jobs' CPU time varies by a third, and the meters err by 1 %. */
 TEST(idle_power_of_a_busy_node_is_extrapolated)
 {
     unsigned known = 0, covered = 0;
@@ -222,7 +222,7 @@ TEST(idle_power_of_a_busy_node_is_extrapolated)
     assert_true(covered >= 0.97 * known);
 }
 
-/* The meters' error does not get smaller by idle energy that is taken away. */
+/* The meters' error does not get smaller when idle energy is taken away. */
 TEST(a_share_has_its_part_of_the_error)
 {
     assert_near(share_part(100, 1000, NAN), 0.1);
@@ -252,26 +252,26 @@ DIVIDED(a_step_without_cpu_time_leaves_its_part_unattributed)
     divide("cpu-time", SHARE_IDLE_APART, steps, 2);
     assert_near(steps[0].energy_j[PACKAGE], 25);
     assert_near(totals.unattributed_j[PACKAGE], 75);
-    interval.cpu_s = NAN; /* nobody knows what the other one used */
+    interval.cpu_s = NAN; /* the use of the other step is not known */
     divide("cpu-time", SHARE_IDLE_APART, steps, 2);
     assert_near(steps[0].energy_j[PACKAGE], 25);
     assert_near(totals.unattributed_j[PACKAGE], 175);
 }
 
-/* Two steps that both say that they have a GPU get no more than it used. */
+/* Two steps that both claim a GPU get no more than the GPU has used. */
 DIVIDED(a_gpu_of_two_steps_is_counted_once)
 {
     struct share_step steps[] = {step_of(1, 4), step_of(1, 4)};
 
     interval.energy_j[GPU] = 90;
-    interval.gpu_j[5] = 100; /* more than the domain has */
+    interval.gpu_j[5] = 100; /* more than its domain has */
     steps[0].gpus = steps[1].gpus = UINT64_C(1) << 5;
     divide("cpu-time", SHARE_IDLE_APART, steps, 2);
     assert_near(steps[0].energy_j[GPU], 45);
     assert_near(steps[1].energy_j[GPU], 45);
 }
 
-/* It forgets, and holds any time. */
+/* The extrapolation forgets old times, and works for any time. */
 TEST(an_extrapolation_follows_the_last_hours)
 {
     struct idle_fit fit = {.count = 0};

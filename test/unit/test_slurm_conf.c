@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The cluster's name and the cores of a node, as slurm.conf has them. */
+/* The cluster's name and a node's cores, as slurm.conf has them. */
 #include "config/slurm_conf.h"
 
 #include "unit/temporary.h"
@@ -47,7 +47,7 @@ TEST(the_name_in_included_files)
     put("slurm.conf", "ControlHost=h\ninclude names.conf # here\n");
     snprintf(line, sizeof line, "Include %s\n", in_base("more.conf"));
     put("names.conf", line);
-    put("more.conf", "ClusterName=mars\nInclude names.conf\n"); /* round and round */
+    put("more.conf", "ClusterName=mars\nInclude names.conf\n"); /* the files include each other */
     assert_int_equal(read_name(name, sizeof name), 0);
     assert_string_equal(name, "mars");
     assert_int_equal(config_node_cores(in_base("none.conf"), "n2"), 0);

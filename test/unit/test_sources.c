@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Waiting for a source that another thread is stuck in; descriptors that foreign libraries open. */
+/* Waiting for a source in which a thread is stuck; descriptors opened by foreign libraries. */
 #include "sources/sources.h"
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@ static struct apapi_reader reader;
 
 int __real_clock_gettime(clockid_t clock, struct timespec *now);
 
-/* The clock of the day is set back by an hour as soon as it has been read. */
+/* Set the clock of the day back by an hour as soon as it has been read. */
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {
     int result = __real_clock_gettime(clock, now);
@@ -63,18 +63,18 @@ TEST(a_clock_that_is_set_back_prolongs_no_wait)
     sem_post(&leave);
     assert_int_equal(pthread_join(stuck, &opened), 0);
     assert_ptr_equal(opened, &reader);
-    /* and now it is free again */
+    /* now the source is free again */
     sem_post(&leave);
     assert_ptr_equal(source_open(&slow, "c", &err), &reader);
     source_close(&reader);
     alarm(0);
 }
 
-/* Descriptors of meters reach no program. */
+/* Descriptors of meters must not reach another program. */
 
 static int open_null(void)
 {
-    int fd = open("/dev/null", O_RDONLY); /* as they do: without O_CLOEXEC */
+    int fd = open("/dev/null", O_RDONLY); /* as foreign libraries do: without O_CLOEXEC */
 
     assert_true(fd >= 0);
     return fd;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lines in the spool: each moment at which a process may die leaves one whole line, old or new. */
+/* Lines in the spool: whenever a process dies, one whole line is left, the old or the new one. */
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -46,7 +46,7 @@ static enum spool_fate take_line(const char *name, const char *line, void *fate)
     return *(enum spool_fate *)fate;
 }
 
-/* Abandoned files that are handed over, in any order: "a b ". */
+/* @return the abandoned files that are handed over, in any order: "a b ". */
 static const char *found(enum spool_fate fate)
 {
     handed[0] = '\0';
@@ -54,7 +54,7 @@ static const char *found(enum spool_fate fate)
     return handed;
 }
 
-/* In a process of its own, which then is killed. */
+/* Save a line in another process, which is then killed. */
 static void save_and_die(const char *name, const char *line)
 {
     int status;
@@ -104,7 +104,7 @@ PREPARED(what_its_owner_holds_is_his)
     assert_string_equal(found(SPOOL_WRITTEN), "");
 }
 
-/* As a process that dies leaves them: before the new file, with a part of it, before its new name.
+/* Files as a dying process leaves them: before the new file, with a part of it, before its rename.
  */
 PREPARED(a_crash_at_each_step)
 {
@@ -121,7 +121,7 @@ PREPARED(a_crash_at_each_step)
             write_file("n1/1.0.json.new", cases[i].new_text, strlen(cases[i].new_text));
         }
         assert_string_equal(found(SPOOL_WRITTEN), cases[i].old ? "a " : "");
-        /* a successor of the same name is not in the way of it */
+        /* a later process of the same step can still write */
         save_and_die("1.0", "c");
         assert_string_equal(found(SPOOL_WRITTEN), "c ");
         unlink(in_spool("n1/1.0.json.new"));
@@ -168,7 +168,7 @@ PREPARED(what_is_no_line_is_empty)
     assert_string_equal(found(SPOOL_BAD), "");
 }
 
-/* A line that was not synced, after a power failure. */
+/* After a power failure, a line that was not synced may be missing. */
 PREPARED(an_empty_file_is_removed)
 {
     make_folders();
@@ -190,7 +190,7 @@ PREPARED(only_an_old_new_file_is_removed)
     assert_false(is_there("n1/2.0.json.new"));
 }
 
-/* The next line does not fit: the last one stays. */
+/* If the next line does not fit, the last one stays. */
 PREPARED(a_full_disk_keeps_what_was_there)
 {
     struct rlimit before, small;
@@ -242,7 +242,7 @@ PREPARED(names_that_lead_elsewhere)
     assert_string_equal(handed, "");
 }
 
-/* `dir` is moved away and replaced by a link. */
+/* Here, `dir` is moved away and replaced by a link. */
 PREPARED(a_link_above_the_nodes_folder_is_not_followed)
 {
     char elsewhere[sizeof dir + 16];
@@ -253,10 +253,10 @@ PREPARED(a_link_above_the_nodes_folder_is_not_followed)
     assert_string_equal(found(SPOOL_KEEP), "a ");
     snprintf(elsewhere, sizeof elsewhere, "%s-elsewhere", dir);
     assert_int_equal(rename(dir, elsewhere) | symlink(elsewhere, dir), 0);
-    assert_string_equal(found(SPOOL_KEEP), "a "); /* root's own link */
+    assert_string_equal(found(SPOOL_KEEP), "a "); /* the link is root's own */
     assert_int_equal(lchown(dir, 4711, 4711), 0);
     assert_string_equal(found(SPOOL_KEEP), "");
-    /* nor is the folder of another */
+    /* nor is a folder of another user */
     assert_int_equal(unlink(dir) | rename(elsewhere, dir) | chown(in_spool("n1"), 4711, 4711), 0);
     assert_string_equal(found(SPOOL_KEEP), "");
 }

@@ -14,7 +14,7 @@
 static struct message message;
 static struct step step;
 
-/* Parse a configuration of these pairs, the last one NULL. */
+/* Parse a configuration of these pairs; NULL ends them. */
 static int parse(const char *const pairs[])
 {
     struct apapi_error err = {""};
@@ -48,12 +48,12 @@ TEST(the_words_of_plugstack_above_the_file)
     assert_int_equal(step.config.sampler_nice, -5);
     assert_int_equal(step.config.checkpoint_ns, 120000 * MS);
     assert_string_equal(step.config.live_dir, "");
-    assert_int_equal(*step.config.spool_dir, '/'); /* as installed */
+    assert_int_equal(*step.config.spool_dir, '/'); /* the default, as installed */
     assert_string_equal(config_section_value(&step.config, "budget", "max_budget"), "1kWh");
     config_clear(&step.config);
 }
 
-/* The user's intervals stand above the site's, and min_interval slows users and not the site. */
+/* The user's intervals have priority over the site's; min_interval slows users, not the site. */
 TEST(whose_interval_counts)
 {
     static const char *const names[] = {"rapl", "nvml", "ipmi", "other"};
@@ -63,7 +63,7 @@ TEST(whose_interval_counts)
         bool slowed;
     } cases[] = {
         {"interval=200ms:nvml:1s:ipmi:3s", "rapl:50ms:nvml:2s", NULL, {50, 2000, 3000, 200}, false},
-        /* one for all replaces all of the site's */
+        /* one interval for all replaces all intervals of the site */
         {"interval=200ms:nvml:1s", "50ms:ipmi:3s", NULL, {50, 50, 3000, 50}, false},
         {"interval=2ms", "rapl:1ms:nvml:50ms", NULL, {10, 50, 2, 2}, true},
         {NULL, "1ms", NULL, {10, 10, 10, 10}, true},
@@ -93,7 +93,7 @@ TEST(the_nodes_of_a_step)
     assert_string_equal(step.id.nodelist, "");
     assert_int_equal(parse((const char *[]){"nodelist", "n[1-2]", NULL}), 0);
     assert_string_equal(step.id.nodelist, "");
-    /* all of it or nothing */
+    /* a list of nodes is taken as a whole or not at all */
     memset(list, 'n', sizeof list);
     list[255] = '\0';
     assert_int_equal(parse((const char *[]){"nodes", "2", "nodelist", list, NULL}), 0);
@@ -117,12 +117,12 @@ TEST(bad_words)
         assert_int_equal(parse((const char *[]){pairs[i][0], pairs[i][1], NULL}), -1);
     }
     message_start(&message, APAPI_WORD_CONFIG);
-    assert_int_equal(step_parse(&message, &step, NULL), -1); /* no node */
+    assert_int_equal(step_parse(&message, &step, NULL), -1); /* without a node */
 }
 
 /* --- tasks ------------------------------------------------------------------------------------ */
 
-static sem_t disk; /* answers once for each post */
+static sem_t disk; /* the disk answers once for each post */
 static int done;
 
 static void wait_for_disk(void *context)
@@ -146,7 +146,7 @@ TEST_WITH(work_that_lasts, open_disk, close_disk)
 {
     struct task task = {0};
 
-    assert_true(task_wait(&task, 0)); /* nothing was started */
+    assert_true(task_wait(&task, 0)); /* no task was started */
     for (int round = 1; round <= 3; round++) {
         uint64_t now_ns = clock_monotonic_ns();
 
@@ -257,7 +257,7 @@ TEST_WITH(packing_reads_checks_and_strips, clean, NULL)
     assert_true(packet_find(packet, PACKET_EVENTLIST, &item));
     assert_string_equal(item.name, path);
     assert_int_equal(item.size,
-                     strlen("\n\nrapl:::A\nrapl:::B\n")); /* as they are numbered there */
+                     strlen("\n\nrapl:::A\nrapl:::B\n")); /* numbered as they are in the list */
     assert_memory_equal(item.bytes, "\n\nrapl:::A\nrapl:::B\n", item.size);
     assert_true(packet_find(packet, PACKET_COMPONENTS, &item));
     assert_int_equal(pack_open(packet, &rules, &why), 0);
@@ -266,7 +266,7 @@ TEST_WITH(packing_reads_checks_and_strips, clean, NULL)
     apapi_event_rules_clear(&rules);
 }
 
-/* As it is not of who has become another user, below whose home srun runs. */
+/* A user who has become another user may run srun below the first one's home, which is closed. */
 TEST_WITH(a_folder_that_cannot_be_entered_is_missed_by_relative_names_alone, clean, NULL)
 {
     char *text = NULL;
@@ -295,18 +295,18 @@ TEST_WITH(what_is_carried_stays, clean, NULL)
     assert_int_equal(pack(), 0);
     strcpy(carried, packet);
     setenv(PACKET_VARIABLE, carried, 1);
-    unlink(path); /* as on a node */
+    unlink(path); /* as on a node, where there is no such file */
     assert_int_equal(pack(), 0);
     assert_string_equal(packet, carried);
     unsetenv("APAPI_EVENTLIST"); /* as with --export=NONE */
     unsetenv("APAPI_CMPLIST");
     assert_int_equal(pack(), 0);
     assert_string_equal(packet, carried);
-    setenv("APAPI_CMPLIST", "nvml", 1); /* another word is another word */
+    setenv("APAPI_CMPLIST", "nvml", 1); /* another text replaces the packed one */
     assert_int_equal(pack(), 0);
     assert_true(packet_find(packet, PACKET_COMPONENTS, &item));
     assert_memory_equal(item.bytes, "nvml", 4);
-    setenv("APAPI_EVENTLIST", "/no/such/file", 1); /* another file, too */
+    setenv("APAPI_EVENTLIST", "/no/such/file", 1); /* and so does another file */
     assert_fails(ENOENT, pack());
     setenv(PACKET_VARIABLE, "garbage", 1);
     unsetenv("APAPI_EVENTLIST");

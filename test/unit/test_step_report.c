@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The report of a step about its records, in each form. */
+/* The report of a step from its records, in each form. */
 #include "render/step_report.h"
 
 #include <jansson.h>
@@ -26,13 +26,13 @@ static const struct apapi_table_head stream_step = {
 #define METER(count, more)                                                                         \
     EVENT("rapl:::PACKAGE_ENERGY:PACKAGE0", "J", ",\"domain\":\"package\"" SAMPLES(count, more))
 #define RAPL(events) COMPONENT("rapl", "sysfs powercap", events)
-/* 10 s; 100 W of one domain. */
+/* A domain that has used 100 W for 10 s. */
 #define TEN_SECONDS .elapsed_s = 10, .covered = 1
 #define OF_100_W(more) DOMAIN(package, 1000, 90, 100, 110, ",\"uncertainty_j\":2" more)
 #define CROSSING(threshold, second, value, count, action)                                          \
     "{\"threshold\":\"" threshold "\",\"time\":\"2026-11-21T11:20:0" #second                       \
     "Z\",\"value\":" #value ",\"unit\":\"W\",\"count\":" #count ",\"action\":\"" action "\"}"
-/* A component with an event that moved and one that is stuck, and one that was not measured. */
+/* A component with one event that moved and one that is stuck, and a component without results. */
 #define COMPONENTS(estimated, reason)                                                              \
     "{\"name\":\"rapl\",\"source\":\"sysfs\",\"missed\":3,\"events\":[" EVENT(                     \
         "x:::A", "J",                                                                              \
@@ -49,16 +49,16 @@ static const struct apapi_table_head stream_step = {
     ",\"idle_w\":50}}}"
 #define NO_SHARE "\"complete\":true,\"share\":{\"reason\":\"no node sampler runs\"}"
 
-/* A record. What is 0 is usual. */
+/* A record. Members that are 0 have usual values. */
 struct given {
     const char *node;
     unsigned nodes;
     double elapsed_s, late_s, covered; /* covered < 0: not known */
     const char *domains, *components, *more, *unknown;
-    unsigned second; /* of its start */
+    unsigned second; /* second in which it starts */
 };
 
-static char *text; /* the latest */
+static char *text; /* the latest report */
 
 static void drop(void)
 {
@@ -123,12 +123,12 @@ static void write_report(enum config_format format, const struct apapi_table_hea
     }
 }
 
-/* The table of some records has one text and lacks another, and so has their merged record. */
+/* The table of some records has one text and lacks another one; so does their merged record. */
 static const struct {
     struct given records[3];
     const char *said, *unsaid, *merged[7], *unmerged;
 } cases[] = {
-    /* a node's uncertainty is its own, and not its part of that of all */
+    /* a node has its own uncertainty, not its part of the uncertainty of all nodes */
     {{{"n1", 2, .domains = PACKAGE(",\"uncertainty_j\":1240")},
       {"n2", 2, .domains = PACKAGE(",\"uncertainty_j\":6.2")}},
      .said = "\n  n1 12.4 kJ \302\26110 %   n2 12.40 kJ \302\2610.05 %"},
@@ -152,14 +152,14 @@ static const struct {
              "  in brackets: inside package or around other domains, not to be added\n"
              "  mean: energy by time; min, max: all nodes together, over 640.0 ms\n"
              "  min, max of (core): the nodes' own, added up\n"},
-    /* the energy of a part of the time says so, once */
+    /* that an energy is of a part of the time is said once */
     {{{.domains = PACKAGE(",\"covered\":0.8399") "," DRAM(",\"covered\":0.8391")}},
      .said = "\n  energy of the covered 83.9 %\n"},
     {{{.covered = 0.8393,
        .domains = PACKAGE(",\"covered\":0.8399") "," DRAM(",\"covered\":0.8391")}},
      .said = "covered 83.9 %, ",
      .unsaid = "energy of the covered"},
-    /* 10 s of 90 %, 30 s of 50 %: 60 % of the time */
+    /* 90 % of 10 s and 50 % of 30 s are 60 % of the time */
     {{{"n1", 2, 9, 1, .domains = PACKAGE(COVERED(0.9, 1000)) "," DRAM(",\"covered\":1")},
       {"n2", 2, 30, .domains = PACKAGE(COVERED(0.5, 1000)) "," DRAM(",\"covered\":1")}},
      .said = "\n  package: energy of the covered 60.0 %\n"
@@ -171,7 +171,7 @@ static const struct {
          "kJ\n"},
     {{{.domains = PACKAGE(COVERED(0.8, 3100)) "," DRAM(COVERED(0.8, 255))}},
      .said = "  total     13.42 kJ"},
-    /* a total says which domain it lacks */
+    /* a total without a domain names the domain */
     {{{.domains = DRAM(""), .unknown = "\"package\",\"psys\""}},
      .said = "\n  total without package, whose energy is not known\n",
      .unsaid = "psys"},
@@ -246,7 +246,7 @@ static const struct {
           "\"2026-11-21T11:20:02.000000000Z\",\"first_node\":\"n2\",\"last\":"
           "\"2026-11-21T11:20:06.000000000Z\",\"value\":9.25,\"unit\":\"W\",\"action\":\"stamp\"}"
           "]"}},
-    /* what is not covered, and is not known, is beside the energy */
+    /* energy that is not covered, and unknown energy, are beside the known energy */
     {{{TEN_SECONDS, .domains = OF_100_W(COVERED(0.75, 500)), .unknown = "\"dram\""}},
      .merged = {"\"covered\":0.75,\"rest_j\":500.0,\"mean_w\":100.0,\"min_w\":90.0",
                 "\"total\":{\"energy_j\":1000.0,\"covered\":0.75,\"rest_j\":500.0,\"mean_w\":100.0,"
@@ -278,7 +278,7 @@ static const struct {
           "\"refused\":0,\"gaps\":0,\"stalls\":0,\"missed\":6}",
           "\"node\":\"n2\",\"energy_j\":1000.0,\"uncertainty_j\":2.0,\"covered\":0.5,",
           "\"node\":\"n3\",\"energy_j\":1000.0,\"uncertainty_j\":2.0,\"domains\""}},
-    /* a timeline of all nodes, of which the second begins a second later, or none */
+    /* a timeline of all nodes, the second of which begins a second later; or no timeline */
     {{{"n1", 3, 4, .domains = DOMAIN(package, 1000, 90, 250, 1000, ""),
        .more = TIMELINE("[1,2,3,4]")},
       {"n2", 3, 4, .domains = DOMAIN(package, 2000, 90, 500, 1000, ""),
@@ -292,7 +292,7 @@ static const struct {
        .more = TIMELINE("[1,2,3,4]")},
       {.node = "n2", .elapsed_s = 10}},
      .unmerged = "timeline"},
-    /* shares: methods that differ, idle power that one node does not know, no share */
+    /* shares by different methods; idle power that one node does not know; no share */
     {{{"n1", 2, .more = SHARE("cpu-time", "apart", 100, 2)},
       {"n2", 2, .more = SHARE("exclusive", "", 20, 2)}},
      .merged = {"\"share\":{\"method\":\"mixed\",\"idle\":\"mixed\","}},
@@ -417,7 +417,7 @@ REPORT(each_node_has_its_record_or_a_reason)
     give(
         (struct given){.node = "n2", .components = "", .more = SHARE("cpu-time", "apart", 100, 2)});
     assert_int_equal(apapi_merge_absent(merge, "n3", "it, \"broke\""), 0);
-    assert_int_equal(apapi_merge_absent(merge, "n4", ""), 0); /* no reason */
+    assert_int_equal(apapi_merge_absent(merge, "n4", ""), 0); /* without a reason */
     write_report(CONFIG_JSON, &stream_step);
     array = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
     assert_int_equal(json_array_size(array), 3);

@@ -8,7 +8,7 @@
 
 #define PROCESSES 8
 #define LINES_EACH 200
-#define LINE_BYTES 2500 /* about that of a record: many lines go over the end of a page */
+#define LINE_BYTES 2500 /* about a record's length: many lines cross a page's end */
 
 #define NOON_NS INT64_C(1795262400000000000) /* 2026-11-21T12:00:00Z */
 
@@ -20,7 +20,7 @@ static void make_store(void)
     snprintf(store, sizeof(store), "%s/acct", base);
 }
 
-/* Commands in the base folder. */
+/* Run commands in the base folder. @return whether they succeeded */
 static bool shell(const char *commands)
 {
     char text[512];
@@ -92,7 +92,7 @@ STORE_TEST(what_is_not_there_cannot_be_brought_to_the_disk)
     assert_fails(EINVAL, apapi_store_sync(store, "../n1", NOON_NS, &why));
 }
 
-/* Lines of one letter, in a process of its own. */
+/* Append lines of one letter, in another process. */
 static pid_t append_many(char letter)
 {
     char line[LINE_BYTES] = "";
@@ -157,13 +157,13 @@ STORE_TEST(bad_arguments_are_refused)
     }
 }
 
-/* What is in the way of DIR/2026-11-21/n1.jsonl: a link that root or the caller has made where no
- * one else can change it is no harm. */
+/* Obstacles on the way to DIR/2026-11-21/n1.jsonl. A link of root or the caller is no harm where no
+ * one else can change it. */
 STORE_TEST(what_is_in_the_way_is_refused_and_named)
 {
     static const struct {
         const char *before, *dir;
-        int code, other_code; /* 0: it is written */
+        int code, other_code; /* 0: the line is written */
         const char *named, *after;
     } cases[] = {
         {"mkdir elsewhere && ln -s elsewhere link", "link/acct", 0, 0, "",

@@ -41,7 +41,7 @@ TEST(what_is_known_is_said)
     total.nodes = total.incomplete = total.runs = SIZE_MAX;
     total.elapsed_ns = UINT64_MAX;
     comment_own(own, &total);
-    assert_in_range(strlen(own), 200, 280); /* short, whatever the numbers are */
+    assert_in_range(strlen(own), 200, 280); /* short with any numbers */
     assert_string_equal(own + strlen(own) - 1, "}");
 }
 
@@ -59,10 +59,10 @@ TEST(what_others_wrote_stays)
         {"{\"a\":1}\n", "{\"a\":1," OWN "}\n"},
         {"{\"a\":0.1," OLD ", \"b\":\"x\"}", "{\"a\":0.1," OWN ", \"b\":\"x\"}"},
         {"{\"a\":\"\\\"apapi\\\":{}\"," OLD "}", "{\"a\":\"\\\"apapi\\\":{}\"," OWN "}"},
-        /* a member of a member is not ours */
+        /* an object inside another object is not apapi's */
         {"{\"x\":{" OLD "}}", "{\"x\":{" OLD "}," OWN "}"},
         {"{\"x\":{" OLD "}," OLD "}", "{\"x\":{" OLD "}," OWN "}"},
-        /* our key, written by another program */
+        /* apapi's key, as another program would write it */
         {"{\"apapi\" : {\"v\" : 1, \"x\" : {}}, \"a\" : 2}", "{" OWN ", \"a\" : 2}"},
         {"{\"a\\\\\": [\"}\", {\"apapi\": 1}] , \"apapi\" :7 }",
          "{\"a\\\\\": [\"}\", {\"apapi\": 1}] , " OWN " }"},
@@ -233,7 +233,7 @@ PREPARED(it_comes_back_as_it_was)
     assert_int_equal(state_offset(&second, "2026-11-21/n1.jsonl"), 17);
     assert_int_equal(state_offset(&second, "2026-11-21/n2.jsonl"), (uint64_t)1 << 40);
     assert_int_equal(second.waiting->size, 1);
-    /* what is not noted again is forgotten, and what is older than the reach */
+    /* files that are not noted again are forgotten, and so are files older than the reach */
     assert_int_equal(state_save(&second, base, NAME, NOW + 100 * DAY, NULL), 0);
     state_free(&second);
     load(&first);
@@ -260,7 +260,7 @@ PREPARED(it_is_its_owners_alone)
     assert_int_equal(count_files(), 2);
 }
 
-/* A state that cannot be written whole leaves the old one, and nothing else. */
+/* If a new state cannot be written completely, the old one stays, and no other file. */
 PREPARED(the_old_one_stays)
 {
     const struct rlimit none = {0, RLIM_INFINITY};
@@ -318,7 +318,7 @@ PREPARED(a_link_is_not_followed)
     state_free(&loaded);
     assert_int_equal(symlink("/tmp/apapi-state-x", in_base("sync.lock")), 0);
     assert_fails(ELOOP, state_lock(base, NULL));
-    /* nor is a folder made */
+    /* no folder is made, either */
     assert_fails(ENOENT, state_lock(in_base("nothing"), NULL));
     assert_fails(ENOENT, state_load(&loaded, in_base("nothing"), NAME, NOW, NULL));
     state_free(&loaded);

@@ -34,7 +34,7 @@ static void remove_tree(void)
     powercap_tree_destroy(&tree);
 }
 
-/* For the next row of a table. */
+/* Make a new tree, for the next row of a table. */
 static void renew_tree(void)
 {
     remove_tree();
@@ -56,7 +56,7 @@ static void read_sysfs(void)
     apapi_source_sysfs.read(reader, readings);
 }
 
-/* All events with a reading, one a line: "NAME DOMAIN KIND VALUE: DESCRIPTION". */
+/* Check all events with a reading, one a line: "NAME DOMAIN KIND VALUE: DESCRIPTION". */
 static void assert_listed(const char *wanted)
 {
     char listed[4096] = "", text[256];
@@ -80,7 +80,7 @@ static void assert_listed(const char *wanted)
 #define RANGE UINT64_C(262143328850)
 #define NOBODY 65534
 
-/* Zones as "FOLDER=NAME", in any order as the kernel lists them. */
+/* Make zones "FOLDER=NAME", in the order given, as the kernel may list them in any order. */
 static void put_zones(const char *zones, uint64_t range_uj)
 {
     char copy[512], *rest = copy, *zone;
@@ -166,7 +166,7 @@ WITH_TREE(no_zone_says_so)
     assert_fails(ENOENT, apapi_source_sysfs.open("nonsense", &why));
 }
 
-/* As a user without permission for some files. @return whether `reader` is open; else see errno. */
+/* Open without permission for some files. @return whether `reader` is open; else see errno. */
 static bool open_as_nobody(const char *component, struct apapi_error *err)
 {
     bool as_root = geteuid() == 0;
@@ -210,7 +210,7 @@ WITH_TREE(no_permission_names_the_file)
     powercap_tree_chmod(&tree, "sys/class/powercap", 0755);
 }
 
-/* A zone that cannot be measured is shown, so that a partial sum does not look complete. */
+/* A zone that cannot be read is still listed, so that a partial sum does not look complete. */
 WITH_TREE(one_unreadable_file_of_several)
 {
     char said[256];
@@ -228,11 +228,11 @@ WITH_TREE(one_unreadable_file_of_several)
     assert_int_equal(readings[1].error, EACCES);
 }
 
-/* Zone 1 is shown, and cannot be read, with each of the reasons. */
+/* Zone 1 is shown although it cannot be read, with each of the reasons. */
 WITH_TREE(zones_that_cannot_be_told_are_not_left_out)
 {
     static const struct {
-        const char *second, *range; /* name and range of zone 1; NULL: nobody may read it */
+        const char *second, *range; /* name and range of zone 1; NULL: no user may read it */
         const char *name, *says;
         int error;
     } cases[] = {
@@ -275,7 +275,7 @@ WITH_TREE(zones_that_cannot_be_told_are_not_left_out)
     }
 }
 
-/* @return whether all `count` meters could be opened; that others are missing has been said. */
+/* @return whether all `count` meters were opened; else a message says that others are missing. */
 static bool open_with_descriptors(const char *component, rlim_t descriptors, size_t count)
 {
     struct rlimit usual, few;
@@ -311,7 +311,7 @@ WITH_TREE(without_descriptors_nothing_is_said_to_be_absent)
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-/* A zone whose energy_uj leads to `target`. */
+/* Make a zone whose energy_uj is a link to `target`. */
 static void link_zone(const char *target)
 {
     char path[128];
@@ -353,7 +353,7 @@ WITH_TREE(a_read_error_is_a_failed_reading)
     assert_int_equal(first_error(), EIO);
 }
 
-/* For each component, one of its files and what follows the number there. */
+/* For each component: one of its files, and the text that follows the number in it. */
 static const struct {
     const char *component, *path, *behind;
 } files[] = {
@@ -436,8 +436,8 @@ WITH_TREE(routes)
 /* --- hwmon ------------------------------------------------------------------------------------ */
 
 /*
- * hwmonN with its files, and its device below sys/devices, as drivers of today make it.
- * @param device  "0000:03:00.0"; with a number, "0000:03:00.0;1", card1; NULL: none
+ * Make hwmonN with its files, and its device below sys/devices, as today's drivers do.
+ * @param device  "0000:03:00.0"; "0000:03:00.0;1" is card1, too; NULL: no device
  */
 static void make_chip(int number, const char *device, const char *contents)
 {
@@ -485,7 +485,7 @@ static void make_chip(int number, const char *device, const char *contents)
 static const struct {
     const char *what, *component;
     struct {
-        int number; /* of hwmonN, as the kernel counts in this boot */
+        int number; /* N of hwmonN, as the kernel has counted in this boot */
         const char *device, *files;
     } chips[4];
     const char *listed;
@@ -572,7 +572,7 @@ WITH_TREE(units_and_times)
     assert_int_equal(reader->events[1].update_ns, 250000000);
 }
 
-/* The wrap of the driver's counter of a card, and how often amd_energy's are updated. */
+/* The driver of a graphics card has a counter that wraps; amd_energy states its updates. */
 WITH_TREE(ranges)
 {
     make_chip(4, "amd_energy.0", "name=amd_energy;energy1_input=1;energy1_label=Esocket0");
@@ -583,7 +583,7 @@ WITH_TREE(ranges)
     assert_true(reader->events[1].guard_j == 262144);
 }
 
-/* Of rated powers and limits, also those of alarms, the highest is none that it may not draw. */
+/* The highest of rated powers, limits and alarm limits is taken: a device may draw all of them. */
 WITH_TREE(highest_power)
 {
     static const float most_w[] = {900, 900, 0, 500};
@@ -616,7 +616,7 @@ WITH_TREE(unusual_chips)
 /* --- Cray's pm_counters: names, domains, and when their values are refused ----------------------
  */
 
-/* The controller's work while the library reads: called before each read with its number. */
+/* The controller's work while the library reads: called before each read, with its number. */
 static void (*meanwhile)(unsigned number);
 static unsigned reads;
 
@@ -645,14 +645,14 @@ static void remove_file(const char *file)
     assert_int_equal(remove(path), 0);
 }
 
-/* A node without accelerators, as an XC40 shows it. */
+/* Make a node without accelerators, as an XC40 shows it. */
 static void make_node(void)
 {
     make_tree();
     powercap_tree_files(&tree, "sys/cray/pm_counters",
                         "energy=1000000 J;power=300 W;power_cap=0 W;freshness=100;"
                         "generation=7;startup=1400000000000000;version=2");
-    put("raw_scan_hz", "1"); /* it may be read 10 s later and is not stale */
+    put("raw_scan_hz", "1"); /* 1 Hz: readings after up to 10 s are not stale */
 }
 
 #define WITH_NODE(name) TEST_WITH(name, make_node, remove_tree)
@@ -664,10 +664,10 @@ WITH_NODE(names_and_domains)
         "energy=123456 J 1700000000123456 us;cpu_energy=2 J;cpu0_energy=3 J;"
         "memory_energy=4 J;accel0_energy=5 J;accel10_energy=6 J;power=250 W;cpu_power=7 W;"
         "memory_power=8 W;accel0_power=9 W 5 us;cpu_temp=40 C");
-    remove_file("raw_scan_hz"); /* 10, where it is not reported */
+    remove_file("raw_scan_hz"); /* 10 Hz, if it is not reported */
     open_sysfs("cray_pm");
     assert_string_equal(reader->detail, "sysfs pm_counters");
-    put("freshness", "101"); /* not stale, however long ago it was opened */
+    put("freshness", "101"); /* not stale, however long ago the reader was opened */
     assert_listed("cray_pm:::PM_ENERGY:NODE node energy 123456: energy of the node\n"
                   "cray_pm:::PM_ENERGY:CPU package energy 2: energy of all CPUs\n"
                   "cray_pm:::PM_ENERGY:CPU0 - energy 3: energy of CPU 0\n"
@@ -694,7 +694,7 @@ WITH_NODE(a_stamp_that_cannot_be_opened_is_not_taken_for_absent)
     assert_fails_with(ELOOP, "/sys/cray/pm_counters: ", apapi_source_sysfs.open("cray_pm", &why));
 }
 
-/* Nodes without accelerators have their files all the same. */
+/* A node without accelerators has their files, too. */
 WITH_NODE(absent_accelerators)
 {
     put("accel_energy", "0 J");
@@ -731,7 +731,7 @@ WITH_NODE(unit_and_time_are_checked)
                 strerror(readings[0].error));
         assert_int_equal(readings[1].error, 0);
     }
-    put("energy", "281474976710656 J"); /* no node has used so much since it was built */
+    put("energy", "281474976710656 J"); /* more than any node has used since it was built */
     read_sysfs();
     assert_int_equal(readings[0].error, ERANGE);
 }
@@ -743,7 +743,7 @@ static void sleep_ms(long ms)
     nanosleep(&time, NULL);
 }
 
-/* 10 scans without a new value: the controller writes no more. */
+/* After 10 scans without a new value, the controller does not write any more. */
 WITH_NODE(stale_values_are_refused)
 {
     put("raw_scan_hz", "1000");
@@ -766,7 +766,7 @@ WITH_NODE(stale_values_are_refused)
     assert_int_equal(readings[0].error, EBADMSG);
 }
 
-/* Reads 0 to 2 are of the stamps, 3 is of the energy, 4 and 5 are of the power and its limit. */
+/* Reads 0 to 2 are of the stamps, 3 of the energy, 4 and 5 of the power and its limit. */
 static void scan_behind_the_energy(unsigned number)
 {
     if (number == 4) {
@@ -826,7 +826,7 @@ static enum apapi_meter_step add(struct apapi_meter *meter, uint64_t at_s)
     return apapi_meter_add(meter, &readings[0], moment_at(at_s * 1000000000), &energy_j);
 }
 
-/* The controller restarted, and its counter shows a plausible increment. */
+/* The controller has restarted, and the increment of its counter is plausible. */
 WITH_NODE(a_restart_of_the_controller_is_a_reset)
 {
     struct apapi_meter meter;

@@ -10,7 +10,7 @@ static void assert_parsed(const char *text, struct limit *limit)
     fail_if(limit_parse(text, limit, &err), "'%s': %s", text, err.text);
 }
 
-/* "SCOPE METER CONDITION AMOUNT UNIT +- HYSTERESIS for SECONDS: ACTIONS; COMMAND". */
+/* @return "SCOPE METER CONDITION AMOUNT UNIT +- HYSTERESIS for SECONDS: ACTIONS; COMMAND". */
 static const char *meaning(const struct limit *limit)
 {
     static const char *const scopes[] = {"node", "step", "job"}, *const units[] = {"", "J", "W",
@@ -29,7 +29,7 @@ static const char *meaning(const struct limit *limit)
     return text;
 }
 
-/* A scope is one only where a quantity follows. */
+/* A word is a scope only if a quantity follows it. */
 TEST(good_texts)
 {
     static const struct {
@@ -70,7 +70,7 @@ TEST(good_texts)
     assert_string_equal(got.text, "total >=  5kJ");
 }
 
-/* The caret stands below the place, and the message says what would be valid. */
+/* The caret stands below the marked part, and the message says which texts would be valid. */
 static const struct {
     const char *text, *marked, *said;
     int code;
@@ -132,7 +132,7 @@ TEST(errors_mark_the_place)
     }
 }
 
-/* Characters of several bytes before the place count once. */
+/* Each character before the caret counts once, even if it has several bytes. */
 TEST(the_caret_counts_characters)
 {
     struct limit got;
@@ -160,7 +160,7 @@ TEST(long_texts_show_the_place)
 static const struct {
     const char *text;
     enum apapi_kind kind;
-    const char *marked, *said; /* NULL: it fits */
+    const char *marked, *said; /* NULL: the threshold fits */
 } of_kinds[] = {
     {"a:::e >= 5kJ", APAPI_KIND_ENERGY, NULL, NULL},
     {"a:::e every 5 kJ", APAPI_KIND_POWER, NULL, NULL},
@@ -173,7 +173,7 @@ static const struct {
     {"a:::e every 5", APAPI_KIND_UTILIZATION, "5", "it has no total"},
 };
 
-/* @return what the caret is under */
+/* @return the part above the caret. */
 static const char *marked_part(const struct apapi_error *err)
 {
     const char *text = strchr(err->text, '\n') + 1, *caret = strchr(text, '\n') + 1;

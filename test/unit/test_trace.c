@@ -39,7 +39,7 @@ static void sample(struct trace *trace, const struct row *row)
     trace_sample(&one, trace);
 }
 
-/* Power is by the time in which the counter has counted, whenever the readings were. */
+/* Power is that of the counter's own time, whenever its readings were made. */
 TEST(a_line_for_each_reading)
 {
     static const double half = 0.5;
@@ -78,7 +78,7 @@ TEST(a_line_for_each_reading)
 
 #define MANY 200000
 
-/* @return how many lines there are; each row is later than the one before. */
+/* @return the number of lines; check that each row is later than the one before. */
 static void *count_rows(void *in)
 {
     static unsigned rows;
@@ -99,7 +99,7 @@ static void *count_rows(void *in)
     return &rows;
 }
 
-/* The file takes nothing until all samples are there. What it gets then is whole. */
+/* The file takes nothing until all samples are made. The lines that it then gets are whole. */
 TEST(a_full_ring_drops_and_counts)
 {
     struct pollfd full = {.events = POLLOUT};

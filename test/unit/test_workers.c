@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sessions with sources that are slow, that hang or that end their thread: what becomes of them,
- * and that it costs the others nothing. Nothing here depends on how fast the machine is: a call
- * that must not wait for a source is made while the source waits for the test. Run under TSan and
- * ASan, too.
+ * Sessions with sources that are slow, that hang, or that end their thread: the results of these
+ * sources, and that the others lose nothing. Nothing here depends on the machine's speed: a call
+ * that must not wait for a source is made while the source waits for the test. Also run under TSan
+ * and ASan.
  */
 #include <time.h>
 
@@ -49,7 +49,7 @@ PREPARED(patience_has_an_end)
     atomic_store(&meters[ODD].open_hangs, false);
 }
 
-/* Its events are known and have no meters. */
+/* The events of the source are known, but have no meters. */
 PREPARED(a_definition_that_does_not_fit_a_slow_source)
 {
     static const char ops[] = "odd:::*,APAPI_OP1_NOP,APAPI_STAT_ALL,APAPI_STAT_NO,"
@@ -163,7 +163,7 @@ PREPARED(a_reader_that_hangs_at_the_start)
     assert_energy(&m.components[1].events[0], atomic_load(&meters[ODD].good) - 2);
 }
 
-/* Its own, or the shared one: the others that that one reads are read on. */
+/* A reader ends its own worker, or the shared one, whose other sources are read on. */
 PREPARED(a_reader_that_ends_its_thread)
 {
     for (int own = 0; own < 2; own++) {
@@ -192,7 +192,7 @@ PREPARED(a_reader_that_ends_its_thread)
     }
 }
 
-/* A source of the shared worker that hangs holds up those that it reads, and nobody else. */
+/* A source that hangs in the shared worker delays the sources of that worker, and no others. */
 PREPARED(the_shared_worker_hangs)
 {
     int good;
@@ -206,7 +206,7 @@ PREPARED(the_shared_worker_hangs)
     assert_contains(m.components[0].reason, "no answer from fake plain within 0.5 s at the end");
     assert_contains(m.components[1].reason, "not read at the end: no answer from fake plain");
     assert_energy(&m.components[0].events[0], good - 1);
-    /* what comes back in a later run is measured in that run, from then on */
+    /* a source that returns in a later run is measured in that run, from then on */
     start_again();
     atomic_store(&meters[PLAIN].read_hangs, false);
     await(&meters[PLAIN].good, good + 4);
@@ -238,7 +238,7 @@ static void *let_one_reading_end(void *context)
     return NULL;
 }
 
-/* A reading that ends after the stop counts, though it is not the last one: so the run is as long.
+/* A reading that ends after the stop counts, although it is not the last: the run lasts as long.
  */
 PREPARED(the_shared_worker_hangs_twice_at_the_end)
 {
@@ -267,14 +267,14 @@ static void start(void)
     await(&meters[ODD].good, 5);
 }
 
-/* Open readers are dead until the source was reopened, or that was tried. */
+/* Unplug the source: open readers are dead until it was reopened, or until that was tried. */
 static void pull(void)
 {
     atomic_fetch_add(&meters[ODD].plugged, 1);
     await(&meters[ODD].opens, 2);
 }
 
-/* The live page says so, too, as long as it fails. */
+/* The live page also marks the source, as long as it fails. */
 PREPARED(a_source_that_fails_is_marked_on_the_live_page)
 {
     const uint32_t number = FAKE_METER_EVENTS + 1;
@@ -302,7 +302,7 @@ PREPARED(events_are_found_again_by_name)
     int before;
 
     start();
-    atomic_store(&meters[ODD].first, 1); /* ENERGY1 comes first, ENERGY0 has disappeared */
+    atomic_store(&meters[ODD].first, 1); /* now ENERGY1 is first, and ENERGY0 is gone */
     atomic_store(&meters[ODD].present, 1);
     atomic_store(&meters[ODD].open_hangs, true);
     pull();
@@ -329,7 +329,7 @@ PREPARED(a_source_that_is_gone_for_ever)
     atomic_store(&meters[ODD].open_fails, ENODEV);
     pull();
     good = atomic_load(&meters[ODD].good);
-    halt(); /* tries once more, unless an attempt is under way */
+    halt(); /* this tries once more, unless an attempt is under way */
     odd = &m.components[1];
     assert_plain_is_whole();
     assert_true(odd->measured);
@@ -338,13 +338,13 @@ PREPARED(a_source_that_is_gone_for_ever)
     assert_true(odd->outage_ns >= RETRY_REOPEN_NS);
     assert_energy(&odd->events[0], good - 1);
     assert_true(atomic_load(&meters[ODD].opens) > opens);
-    /* fewer and fewer: not half of those that there would have been without pauses */
+    /* ever fewer: not half of the attempts that there would be without pauses */
     assert_in_range(atomic_load(&meters[ODD].reads) - good, 3,
                     odd->outage_ns / intervals.default_ns / 2);
     assert_true(odd->events[0].covered_ns + odd->outage_ns / 2 <= m.elapsed_ns);
 }
 
-/* Reopening may hang, too. */
+/* To reopen a source may hang, too. */
 PREPARED(reopening_hangs)
 {
     start();
@@ -364,7 +364,7 @@ PREPARED(reopening_hangs)
 /* --- at the start and at the end ---------------------------------------------------------------
  */
 
-/* After at least 32 ms. It counts nowhere; test_meter.c has the time that it covers. */
+/* The look is at least 32 ms later. It counts nowhere; test_meter.c tests the time it covers. */
 PREPARED(counters_are_looked_at_after_their_last_reading)
 {
     const struct timespec long_enough = {.tv_nsec = 40000000};
@@ -372,7 +372,7 @@ PREPARED(counters_are_looked_at_after_their_last_reading)
 
     checks = true;
     meters[PLAIN].update_ns = 1000000;
-    intervals.default_ns = 3000000; /* so short that nothing is probed */
+    intervals.default_ns = 3000000; /* too short for probes */
     create_and_start("plain");
     clock_nanosleep(CLOCK_MONOTONIC, 0, &long_enough, NULL);
     halt();
@@ -388,7 +388,7 @@ static void hang_after_the_last(const struct apapi_sample *sample, void *context
     }
 }
 
-/* A source that hangs then has been read. */
+/* A source that hangs in the look has been read. */
 PREPARED(nobody_waits_long_for_that_look)
 {
     const struct timespec long_enough = {.tv_nsec = 40000000};
@@ -447,7 +447,7 @@ PREPARED(it_grows_and_disturbs_nothing)
         assert_true(m.elapsed_ns > elapsed_ns);
         elapsed_ns = m.elapsed_ns;
         for (size_t k = 0; k < METERS; k++) {
-            /* the latest reading may not be accounted for yet */
+            /* the latest reading may not be counted yet */
             assert_steps(k, before[k] - 2, atomic_load(&meters[k].good) - 1);
             assert_true(m.components[k].measured);
             assert_string_equal(m.components[k].reason, "");
@@ -464,7 +464,7 @@ PREPARED(it_grows_and_disturbs_nothing)
     assert_true(m.elapsed_ns >= elapsed_ns);
 }
 
-/* Whichever worker reads it. */
+/* Whichever worker reads the source. */
 PREPARED(what_hangs_keeps_what_it_has)
 {
     for (int own = 0; own < 2; own++) {

@@ -62,11 +62,11 @@ TEST(errors_come_back)
     refused(base, "Is a directory");
     refused("/no/such/folder/x", "No such file");
     refused("/dev/full", "No space");
-    refused("/dev/stdout", "No such file"); /* of no program of the user's */
+    refused("/dev/stdout", "No such file"); /* it is not that of a user's program */
     snprintf(name, sizeof name, "%s/fifo", base);
     assert_int_equal(mkfifo(name, 0666), 0);
     assert_int_equal(chmod(name, 0666), 0);
-    refused(name, "No such device"); /* no reader: do not wait */
+    refused(name, "No such device"); /* it has no reader: do not wait for one */
     unlink(name);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tests of one program, as their constructors bring them. */
-#define UNIT_KEEPS_THE_USER /* as the test wants it */
+/* The tests of one program, which their constructors add. */
+#define UNIT_KEEPS_THE_USER /* each test decides that */
 #include "unit/unit.h"
 
 #define TESTS_MAX 100
@@ -58,7 +58,7 @@ static int call(void (*function)(void))
     return 0;
 }
 
-/* As cmocka calls them. `*state`: the test. */
+/* cmocka calls this. `*state` is the test. */
 
 static void run(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef UNIT_UNIT_H
 #define UNIT_UNIT_H
-/* C's headers that nearly every test needs, and so does cmocka.h, before it. */
+/* Headers of C that nearly every test needs, and that cmocka.h needs before it. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -20,7 +20,7 @@
 
 #include <cmocka.h>
 
-/* Functions that replace others by --wrap have no prototype. */
+/* Functions that replace others by --wrap have no prototypes. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
 /* Skip the test, and print why: cmocka's own line has no room for it. */
@@ -38,7 +38,7 @@
         }                                                                                          \
     } while (0)
 
-/* The rest says what was found. */
+/* Fail with a message that says what was found. */
 #define fail_if(condition, ...)                                                                    \
     do {                                                                                           \
         if (condition) {                                                                           \
@@ -46,14 +46,14 @@
         }                                                                                          \
     } while (0)
 
-/* Memory, and a record, that the end of the block frees. */
+/* An object with this attribute is freed at the end of its block. */
 #define FREED __attribute__((cleanup(unit_free)))
 #define CLEARED __attribute__((cleanup(apapi_record_clear)))
 
-/* Of the latest call that has this place for it. assert_fails() empties it before. */
+/* Error of the latest call with a place for it. assert_fails() empties it before the call. */
 __attribute__((unused)) static struct apapi_error why;
 
-/* It returns -1 or NULL, with this errno; and `why` has this part, or says just this. */
+/* Check that a call returns -1 or NULL with this errno, and that `why` has or is this text. */
 #define assert_fails(code, call)                                                                   \
     (errno = 0, why.text[0] = '\0',                                                                \
      _Generic((call), int                                                                          \
@@ -67,13 +67,13 @@ __attribute__((unused)) static struct apapi_error why;
         assert_string_equal(why.text, said);                                                       \
     } while (0)
 
-/* Print both if `part` is not in `text`. */
+/* Fail, and print both texts, if `part` is not in `text`. */
 #define assert_contains(text, part) unit_contains(text, part, __FILE__, __LINE__)
 
 /*
- * A test of this file: TEST(what_holds) { ... }. They run in the order of the file. `before` and
- * `after`, or NULL, are called before and after it, and assert, too. unit.c has main(), but for
- * files that have their own.
+ * A test of this file: TEST(what_holds) { ... }. Tests run in the order of the file. `before` and
+ * `after`, or NULL, are called before and after the test, and may assert, too. unit.c has main(),
+ * except for files that have their own.
  */
 #define TEST(name) TEST_WITH(name, NULL, NULL)
 #define TEST_WITH(name, before, after)                                                             \
@@ -84,7 +84,7 @@ __attribute__((unused)) static struct apapi_error why;
     }                                                                                              \
     static void test_##name(void)
 
-/* Before the first and after the last test of this file. */
+/* Functions that are called before the first and after the last test of this file. */
 #define ALL_TESTS_IN(before, after)                                                                \
     __attribute__((constructor)) static void frame_tests(void)                                     \
     {                                                                                              \
@@ -103,13 +103,13 @@ void unit_fails_null(const void *result, int code, const char *file, int line);
 void unit_free(void *pointer);
 void unit_contains(const char *text, const char *part, const char *file, int line);
 
-/* Run the tests. UNIT_FILTER=TEXT: only those that have it in their names. @return exit status */
+/* Run the tests. UNIT_FILTER=TEXT: only those whose names contain TEXT. @return exit status */
 int unit_run(void);
 
 #ifndef UNIT_KEEPS_THE_USER
 /*
- * Runs before main(): the user's settings for own jobs and files, and his locale, must not affect
- * tests. Except for a test that starts its own program to see its environment.
+ * Runs before main(), so that the user's settings for jobs and files, and his locale, do not affect
+ * tests. A test that starts its own program to see its environment is an exception.
  */
 __attribute__((constructor)) static void unit_forget_the_user(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef UNIT_WORKERS_FIXTURE_H
 #define UNIT_WORKERS_FIXTURE_H
-/* A session with an ordinary source, "plain", and one whose specialities are the test's, "odd". */
+/* A session with an ordinary source, "plain", and a source that does what the test wants, "odd". */
 #include "apapi/session.h"
 #include "fake/meter.h"
 #include "session/schedule.h"
@@ -14,7 +14,7 @@ enum { PLAIN, ODD, METERS };
 
 static struct fake_meter meters[METERS + 1];
 static struct apapi_intervals intervals;
-static struct apapi_session_config config; /* of the session that is created next */
+static struct apapi_session_config config; /* of the next session */
 static struct apapi_session *session;
 static struct apapi_measurement m;
 
@@ -25,9 +25,9 @@ static struct apapi_measurement m;
 #define GRACE_NS UINT64_C(60000000000)
 
 static uint64_t first_grace_ns, last_grace_ns;
-static uint64_t reopen_ns; /* a source that has failed for so long is reopened */
+static uint64_t reopen_ns; /* a source that has failed this long is reopened */
 static bool dense;         /* readings follow closely after the first one */
-static bool checks;        /* counters are looked at after the last one */
+static bool checks;        /* counters are looked at after their last reading */
 
 void __real_worker_await_first(struct worker *worker, uint64_t deadline_ns);
 uint64_t __real_worker_await_last(struct worker *worker, uint64_t asked_ns, uint64_t limit_ns);
@@ -40,13 +40,13 @@ void __wrap_worker_await_first(struct worker *worker, uint64_t deadline_ns)
     __real_worker_await_first(worker, deadline_ns + first_grace_ns);
 }
 
-/* Its patience is the product's. */
+/* Wait like the product, but for the test's time. */
 uint64_t __wrap_worker_await_last(struct worker *worker, uint64_t asked_ns, uint64_t limit_ns)
 {
     return __real_worker_await_last(worker, asked_ns + last_grace_ns, limit_ns);
 }
 
-/* As the real one, which has a test of its own, but for the time. */
+/* Like the real function, which has its own test, but with the test's time. */
 bool __wrap_retry_wants_reopening(const struct retry *retry)
 {
     return retry->failures > 1 && retry->failed_ns - retry->good_ns >= reopen_ns;
@@ -65,14 +65,14 @@ void __wrap_dense_start_next(struct dense_start *start, struct apapi_moment when
     }
 }
 
-/* A fake meter counts all readings: none beside the usual ones. */
+/* Make no probes: a fake meter counts all readings. */
 void __wrap_probe_plan_begin(struct probe_plan *plan, struct apapi_moment when)
 {
     (void)plan;
     (void)when;
 }
 
-/* A source will hang: do not wait longer than the product does. */
+/* Wait no longer than the product does: a source will hang. */
 static inline void no_grace(void)
 {
     first_grace_ns = last_grace_ns = 0;
@@ -136,13 +136,13 @@ static inline void await(const atomic_int *number, int least)
     assert_true(fake_wait(number, least));
 }
 
-/* Another `count` readings. */
+/* Wait for another `count` readings. */
 static inline void await_more(const struct fake_meter *meter, int count)
 {
     await(&meter->reads, atomic_load(&meter->reads) + count);
 }
 
-/* The energy of an event is what its good readings show, no more and no less. */
+/* Check that an event's energy is that of its good readings, no more and no less. */
 static inline void assert_energy(const struct apapi_event_result *event, int steps)
 {
     fail_if(fabs(event->total - steps * STEP_J) > 1e-9, "%s: %g J, not %d steps of %g J",
