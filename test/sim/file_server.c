@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tree as plain files. Readers keep them open, so a meter's file is rewritten in place with one
- * pwrite() of constant length, never truncated or replaced; newlines follow the number up to that
- * length. Linux does not promise that a read on tmpfs meets all or nothing of such a write, but the
- * bytes share a cache line: no mixture was met in 1e7 reads beside 4e5 writes. --fuse is exact.
+ * The tree as plain files. Readers keep files open, so a meter's file is rewritten in place, by one
+ * pwrite() of constant length, never truncated or replaced. Newlines follow the number up to that
+ * length. Linux does not promise that a read on tmpfs sees all or nothing of such a write. But the
+ * bytes share a cache line, and no mixture was met in 1e7 reads beside 4e5 writes. --fuse is exact.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,11 +17,11 @@
 #include "simhw.h"
 
 enum {
-    FILE_LENGTH = 24, /* any 64-bit number, its sign, a newline, in whole words */
+    FILE_LENGTH = 24, /* for any 64-bit number, its sign and a newline, in whole words */
     FILE_PERIOD_NS = 1000000
 };
 
-/* A file that changes. */
+/* A file whose content changes. */
 struct file_meter {
     struct sim_node *node;
     int fd;
@@ -61,7 +61,7 @@ static void file_update_all(void)
     }
 }
 
-/* @param folder  in which it is created */
+/* Create the file of a node. @param folder  where it is created */
 static void file_create(struct sim_node *node, int folder)
 {
     int fd;
@@ -87,7 +87,7 @@ static void file_create(struct sim_node *node, int folder)
     meters[meter_count - 1] = (struct file_meter){.node = node, .fd = fd};
 }
 
-/* What is in a folder; its mode last, as its content must be created first. */
+/* Create what is in a folder. Its mode is set last, as its content must be created first. */
 static void file_create_in(struct sim_tree *tree, size_t parent, int folder)
 {
     for (size_t i = 1; i < tree->count; i++) {
@@ -110,7 +110,7 @@ static void file_create_in(struct sim_tree *tree, size_t parent, int folder)
 
 void sim_file_serve(struct sim_tree *tree, const char *dir)
 {
-    /* at absolute multiples of the period: late updates do not shift those that follow */
+    /* at absolute multiples of the period, so that late updates do not shift the following ones */
     const struct itimerspec period = {{0, FILE_PERIOD_NS}, {0, FILE_PERIOD_NS}};
     int folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);

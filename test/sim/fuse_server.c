@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tree as a file system: nothing is cached, each read is computed at its own instant. */
+/* The tree as a file system. Nothing is cached: each read is computed for its own moment. */
 #define FUSE_USE_VERSION 31
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 
 enum { SERVER_FILE_SIZE = 4096 }; /* st_size, as in sysfs */
 
-/* An open file. As in sysfs, a read at offset 0 takes a new value, and what follows continues it.
+/* An open file. As in sysfs, a read at offset 0 takes a new value; later offsets continue it.
  */
 struct server_handle {
     uint64_t opened_ns;
@@ -34,7 +34,7 @@ static bool server_vanished(fuse_ino_t ino)
     return sim_meter_vanished(tree, ino - FUSE_ROOT_ID, sim_time_ns());
 }
 
-/* How long the kernel may believe in names and attributes. */
+/* @return how long the kernel may trust names and attributes [s]. */
 static double server_timeout_s(void)
 {
     return tree->vanishes ? 0 : 3600;
@@ -79,7 +79,7 @@ static void server_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
     fuse_reply_entry(req, &entry);
 }
 
-/* Also of what has vanished: fstat() of an open file works, and a path fails in lookup. */
+/* Also for vanished files: fstat() of an open file works, and a path fails in lookup. */
 static void server_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *file)
 {
     struct stat attributes = server_attributes(ino);
@@ -93,7 +93,7 @@ static void server_readlink(fuse_req_t req, fuse_ino_t ino)
     fuse_reply_readlink(req, server_node(ino)->text);
 }
 
-/* Add the children of folder `ino` from node `next` on. The bytes used. */
+/* Add the children of folder `ino`, from node `next` on. @return the bytes used */
 static size_t server_list(fuse_req_t req, fuse_ino_t ino, size_t next, char *list, size_t size)
 {
     size_t used = 0;
@@ -160,7 +160,7 @@ static void server_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info
     fuse_reply_err(req, 0);
 }
 
-/* As the msr driver: whole registers only, and the offset is the register's number. */
+/* Like the msr driver: only whole registers are read, and the offset is the register's number. */
 static void server_read_register(fuse_req_t req, const struct sim_node *node, size_t size,
                                  off_t offset)
 {
@@ -227,7 +227,7 @@ static void server_loop(struct fuse_session *session)
     struct fuse_buf buffer = {0};
     int fd = fuse_session_fd(session), rc = 1;
 
-    /* a request that its sender takes back must not make us wait for the next one */
+    /* if the sender takes a request back, do not wait for the next one */
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
     while (!fuse_session_exited(session) && sim_wait(fd)) {
         rc = fuse_session_receive_buf(session, &buffer);

@@ -23,7 +23,7 @@ struct sim_load *sim_load_create(const char *path)
     return load == MAP_FAILED ? NULL : load;
 }
 
-/* The latest change before that moment; whether it was still there after it was copied. */
+/* Find the latest change before now_ns. @return whether it was still there after it was copied */
 static int load_find(const struct sim_load_slot *slot, uint64_t now_ns,
                      struct sim_load_change *change)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Power that programs set themselves: a file that they and the simulator have mapped. Each thread
- * has a slot of it, and tells there since when it draws how much. The simulator adds the slots up.
+ * Power that programs set themselves, in a file that they and the simulator have mapped. A thread
+ * has a slot in it, and writes there since when it draws how much. The simulator adds the slots up.
  */
 #ifndef SIMHW_LOAD_H
 #define SIMHW_LOAD_H
@@ -11,13 +11,13 @@ enum { SIM_LOAD_SLOTS = 64, SIM_LOAD_CHANGES = 64 };
 
 struct sim_load_change {
     uint64_t at_ns;     /* CLOCK_MONOTONIC */
-    uint64_t energy_pj; /* of the slot until then */
-    uint64_t power_uw;  /* from then on */
+    uint64_t energy_pj; /* of the slot, up to at_ns */
+    uint64_t power_uw;  /* from at_ns on */
 };
 
-/* The latest changes: a meter shows its state of up to an update ago. One writer. */
+/* The latest changes. A meter may show a state that is up to one update old. One writer. */
 struct sim_load_slot {
-    uint64_t count; /* of all changes; counts after the change is complete */
+    uint64_t count; /* of all changes; counted after the change is complete */
     struct sim_load_change changes[SIM_LOAD_CHANGES];
 };
 
@@ -26,7 +26,7 @@ struct sim_load {
     struct sim_load_slot slots[SIM_LOAD_SLOTS];
 };
 
-/* The thread of that slot draws `power_uw` from `now_ns` on. The energy of it until then [pJ]. */
+/* Let the slot's thread draw `power_uw` from now_ns on. @return its energy until then [pJ] */
 static inline uint64_t sim_load_set(struct sim_load *load, unsigned int number, uint64_t power_uw,
                                     uint64_t now_ns)
 {
@@ -45,10 +45,10 @@ static inline uint64_t sim_load_set(struct sim_load *load, unsigned int number, 
     return energy_pj;
 }
 
-/* Create the file. NULL with errno. */
+/* Create the file. @return NULL with errno. */
 struct sim_load *sim_load_create(const char *path);
 
-/* The energy of all slots until `time_ns` of the simulation. */
+/* @return the energy of all slots until `time_ns` of the simulation. */
 uint64_t sim_load_energy_uj(const struct sim_load *load, uint64_t time_ns);
 
 #endif

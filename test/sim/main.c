@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi-simhw: options, and how a run begins, waits and ends. */
+/* apapi-simhw: its options, and how a run begins, waits and ends. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -41,7 +41,7 @@ void sim_die(int status, const char *format, ...)
     exit(status);
 }
 
-/* For tests that make time themselves. */
+/* Read the time that a test has set itself. @return false: none */
 static bool given_time_ns(uint64_t *time_ns)
 {
     const char *path = getenv("APAPI_SIMHW_TIME");
@@ -82,7 +82,7 @@ void sim_ready(void)
 {
     int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-    /* no pipe or terminal of the caller may stay open in the background */
+    /* do not keep a pipe or terminal of the caller open in the background */
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         dup2(null_fd, fd);
     }
@@ -105,7 +105,7 @@ bool sim_wait(int fd)
     return fds[1].revents == 0;
 }
 
-/* The caller's process: end as soon as the child is ready, or with its status if it fails. */
+/* In the caller's process: end as soon as the child is ready, or with its status if it fails. */
 static _Noreturn void await_child(int fd, pid_t child)
 {
     int status = 0;
@@ -154,7 +154,7 @@ int main(int argc, char **argv)
     for (int i = 4; i < argc; i++) {
         sim_spec_load(&tree, argv[i], exact);
     }
-    close_range(STDERR_FILENO + 1, UINT_MAX, 0); /* those of the caller */
+    close_range(STDERR_FILENO + 1, UINT_MAX, 0); /* descriptors of the caller */
     dir = realpath(argv[2], NULL);
     watch_fd = pidfd_open(atoi(argv[3]), 0);
     if (!dir || watch_fd < 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The result of one read of a node at a given time. Energy is computed in 128-bit integers and
- * rounded down once, so that it is exact and never runs backwards.
+ * The result of reading a node at a given time. Energy is computed in 128-bit integers and rounded
+ * down once, so that it is exact and never goes back.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -28,7 +28,7 @@ static struct sim_event *meter_find(const struct sim_node *node, enum sim_event_
     return NULL;
 }
 
-/* The time that the hardware's last update shows. */
+/* @return the time that is shown by the hardware's last update. */
 static uint64_t meter_shown_ns(const struct sim_node *node, uint64_t time_ns)
 {
     const struct sim_event *freeze = meter_find(node, SIM_FREEZE, time_ns);
@@ -43,7 +43,7 @@ static meter_wide meter_used_uj(const struct sim_power *power, uint64_t time_ns)
            (power->load ? sim_load_energy_uj(power->load, time_ns) : 0);
 }
 
-/* The counter: energy since second 0, or since the last reset, modulo its range. */
+/* @return the counter: the energy since second 0 or the last reset, modulo the counter's range. */
 static uint64_t meter_energy_uj(const struct sim_node *node, uint64_t shown_ns)
 {
     const struct sim_event *last = NULL;

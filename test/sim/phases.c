@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * apapi-phases: a program of three regions, "low", "middle" and "high", in which each thread draws
- * 40, 100 and 160 W of the simulated hardware, each for a random 0.5 to 5 ms. At the end it prints
- * what that took in truth, as JSON.
+ * 40, 100 and 160 W of the simulated hardware, for a random 0.5 to 5 ms each. At the end it prints
+ * the true energies and times, as JSON.
  *
  * usage: apapi-phases LOAD_FILE SECONDS SEED THREADS [kill|wait]
- * LOAD_FILE "-": it draws nothing. "kill": it ends by SIGKILL, in a region. "wait": meanwhile its
- * first thread is in a region "wait", and draws nothing.
+ * LOAD_FILE "-": it draws nothing. "kill": it ends by SIGKILL inside a region. "wait": meanwhile
+ * its first thread is in a region "wait", and draws nothing.
  */
 #include <apapi/region.h>
 #include <fcntl.h>
@@ -49,7 +49,7 @@ static void phases_wait(uint64_t until_ns)
     }
 }
 
-/* A phase ends where the next one begins, in the simulated hardware and for the program. */
+/* A phase ends where the next one begins, both in the simulated hardware and in the program. */
 static void *phases_run(void *argument)
 {
     struct phases_thread *self = argument;

@@ -11,7 +11,7 @@
 
 #define BLANKS " \t\r\n"
 #define UW_PER_W 1e6
-#define NUMBER_MAX 1e9 /* seconds, watts */
+#define NUMBER_MAX 1e9 /* of seconds or watts */
 
 enum { SPEC_ARGS_MAX = 5, SPEC_REST = -1 };
 
@@ -43,18 +43,18 @@ const char sim_spec_help[] =
 struct spec_line {
     const char *file;
     unsigned long number;
-    const struct spec_word *word; /* NULL: not known */
+    const struct spec_word *word; /* NULL: not a known word */
     char *args[SPEC_ARGS_MAX];
     int count;
 };
 
 struct spec_word {
     const char *name, *usage;
-    int least, most;    /* arguments; SPEC_REST: one, the rest of the line */
+    int least, most;    /* number of arguments; SPEC_REST: one, the rest of the line */
     unsigned int kinds; /* 0: defines the path; otherwise changes one of these kinds (1 << kind) */
-    bool exact_only;    /* plain files cannot do it */
+    bool exact_only;    /* not possible with plain files */
     void (*parse)(const struct spec_line *line, struct sim_node *node);
-    enum sim_event_kind event; /* of spec_event() */
+    enum sim_event_kind event; /* for spec_event() */
 };
 
 static _Noreturn void spec_fail(const struct spec_line *line)
@@ -77,7 +77,7 @@ static uint64_t spec_whole(const struct spec_line *line, int arg, int base, uint
     return value;
 }
 
-/* A number that is not negative, times `scale`; "inf" is UINT64_MAX. */
+/* @return a number that is not negative, times `scale`; for "inf", UINT64_MAX. */
 static uint64_t spec_scaled(const struct spec_line *line, int arg, double scale)
 {
     const char *text = line->args[arg];
@@ -100,7 +100,7 @@ static uint64_t spec_ns(const struct spec_line *line, int arg)
 
 /* --- what a path is -------------------------------------------------------------------------- */
 
-/* A mode from an earlier definition remains. */
+/* Begin a file. A mode that was set by an earlier line stays. */
 static void spec_begin_file(struct sim_node *node, enum sim_kind kind, mode_t mode)
 {
     node->mode = node->kind == SIM_DIR ? mode : node->mode;
@@ -132,7 +132,7 @@ static void spec_text(const struct spec_line *line, struct sim_node *node)
     }
 }
 
-/* RANGE_UJ START_UJ are the last arguments, WATTS is argument `watts`. */
+/* Begin an energy file. WATTS is argument `watts`; the last two arguments are RANGE_UJ START_UJ. */
 static void spec_begin_energy(const struct spec_line *line, struct sim_node *node, int watts)
 {
     spec_begin_file(node, SIM_ENERGY, 0444);
@@ -203,7 +203,7 @@ static void spec_unit(const struct spec_line *line, struct sim_node *node)
     }
 }
 
-/* FROM_S, mostly TO_S, and what happens. */
+/* Add an event. The arguments are FROM_S, for most events TO_S, and then the event's own. */
 static void spec_event(const struct spec_line *line, struct sim_node *node)
 {
     enum sim_event_kind kind = line->word->event;
@@ -262,7 +262,7 @@ static const struct spec_word *spec_find_word(const char *name)
     return NULL;
 }
 
-/* What follows the word. */
+/* Split what follows the word into arguments. */
 static void spec_split(struct spec_line *line, char *rest)
 {
     char *save = NULL;

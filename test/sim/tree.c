@@ -57,7 +57,7 @@ size_t sim_tree_child(const struct sim_tree *tree, size_t parent, const char *na
     return tree_child(tree, parent, name, strlen(name));
 }
 
-/* @param making  the tree again: what is missing is created; NULL: only look */
+/* @param making  the same tree: missing folders are made; NULL: only look */
 static size_t tree_walk(const struct sim_tree *tree, struct sim_tree *making, size_t at,
                         const char *path, int links)
 {
