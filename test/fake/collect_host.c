@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * srun for apapi-collect: starts it, runs a command that sends data to $PORT with $TOKEN, then
- * reports the end of the step and prints the report.
+ * Plays srun for apapi-collect: starts it, runs a command that sends data to $PORT with $TOKEN,
+ * then reports the end of the step and prints the report.
  *
  *   collect_host COLLECTOR NODES NODELIST WAIT_MS COMMAND [ARGUMENT...]
  *
- * NODELIST as Slurm writes it, "" where srun does not know it. On standard error: how long the
- * report took [ms]. With $GONE nobody takes the report. $TOTALS_MS, $BUDGET, $BUDGET_CONFIG,
- * $SLURM_BIN: of an energy budget. $OVERFLOW: limits, one a line.
+ * NODELIST is as Slurm writes it, or "" as if srun did not know it. Standard error gets the time
+ * that the report took [ms]. With $GONE, the report is not taken. $TOTALS_MS, $BUDGET,
+ * $BUDGET_CONFIG and $SLURM_BIN are those of an energy budget. $OVERFLOW has limits, one a line.
  */
 #include "fake/host.h"
 

@@ -3,7 +3,7 @@
 #define FAKE_ENERGY_EVENT_H
 #include "apapi/event.h"
 
-/** A RAPL-like counter of microjoules that moves once a millisecond. */
+/** A counter of microjoules like RAPL's, which moves once a millisecond. */
 static const struct apapi_event fake_energy_event = {
     .name = "rapl:::PACKAGE_ENERGY:PACKAGE0",
     .unit = "J",

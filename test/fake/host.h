@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FAKE_HOST_H
 #define FAKE_HOST_H
-/* In Slurm's place: a program with its channel, and a socket on which nodes find it. */
+/* Plays Slurm: a program with its channel, and a socket on which nodes find the program. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <spawn.h>
@@ -20,7 +20,7 @@ static inline _Noreturn void host_die(const char *what)
     exit(EXIT_FAILURE);
 }
 
-/* On the loopback, on any port. */
+/* Listen on the loopback, on any port. @return the socket */
 static inline int host_listen(struct sockaddr_in *address)
 {
     socklen_t size = sizeof *address;
@@ -35,7 +35,7 @@ static inline int host_listen(struct sockaddr_in *address)
     return fd;
 }
 
-/* With a socket that listens; -1: none. @return the channel to it */
+/* Start a program with a listening socket; -1: none. @return the channel to the program */
 static inline int host_start(char *program, int listener, pid_t *pid)
 {
     char *const argv[] = {program, NULL};
@@ -46,7 +46,7 @@ static inline int host_start(char *program, int listener, pid_t *pid)
         host_die("socketpair");
     }
     posix_spawn_file_actions_init(&actions);
-    /* first away from the numbers that they are to get */
+    /* first move the descriptors away from the numbers that they are to get */
     posix_spawn_file_actions_adddup2(&actions, pair[1], 100);
     if (listener >= 0) {
         posix_spawn_file_actions_adddup2(&actions, listener, 101);

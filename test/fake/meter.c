@@ -124,7 +124,7 @@ static struct apapi_reader *open_meter(struct fake_meter *meter)
     return &handle->base;
 }
 
-/* In place of the routes, which --wrap calls. */
+/* Functions of the routes, which --wrap replaces by these. */
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 

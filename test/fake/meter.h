@@ -11,14 +11,14 @@
 #define FAKE_METER_STEP 1000 /* raw units between two good readings of event 0; event 1: twice */
 
 /**
- * A component that is opened by its name: linked with --wrap, apapi_catalog_open() and the other
- * functions of the routes find these meters instead of real ones. What may change while a session
- * runs is atomic.
+ * A component that is opened by its name. Linked with --wrap, apapi_catalog_open() and the other
+ * functions of the routes find these meters instead of real ones. Members that may change while a
+ * session runs are atomic.
  */
 struct fake_meter {
     const char *name;
     bool slow, own_worker;
-    uint64_t update_ns;                    /* that it states; 0: 1 s, so that nothing is probed */
+    uint64_t update_ns;                    /* stated; 0: 1 s, so that there are no probes */
     enum apapi_domain domain;              /* of both events */
     atomic_bool open_hangs;                /* open() does not return */
     atomic_bool read_hangs;                /* read() does not return */
@@ -26,20 +26,20 @@ struct fake_meter {
     atomic_int open_fails;                 /* errno; 0: it can be opened */
     atomic_int read_fails;                 /* errno; 0: it can be read */
     atomic_int plugged;                    /* raise it: open readers fail with ENODEV permanently */
-    atomic_int first, present;             /* events that an open() finds; at the start: all */
+    atomic_int first, present;             /* events that an open() finds; at first, all */
     atomic_int opens, closes, reads, good; /* calls; readings without an error */
     atomic_int stuck;                      /* calls that have hung */
     atomic_ullong value;
-    struct fake_handle *lost; /* of the thread that was ended */
+    struct fake_handle *lost; /* handle of the thread that was ended */
 };
 
-/** Set the meters that can be opened from now on; the last one has no name. They restart. */
+/** Set the meters that can be opened from now on, and restart them. The last one has no name. */
 void fake_meters_use(struct fake_meter *meters);
 
-/** Free what a terminated thread held. */
+/** Free the memory of a thread that was ended. */
 void fake_meter_free_lost(struct fake_meter *meter);
 
-/** Wait until *number >= least: at most a minute. @return whether it is. */
+/** Wait at most a minute until *number >= least. @return whether it is. */
 bool fake_wait(const atomic_int *number, int least);
 
 #endif

@@ -21,7 +21,7 @@ static void must(int good, const char *what)
     }
 }
 
-/* A path below the tree's root; the folders on the way to it are made. */
+/* Make a path below the tree's root, and the folders on the way to it. */
 static void make_path(const struct powercap_tree *tree, const char *path, char *whole, size_t size)
 {
     snprintf(whole, size, "%s/%s", tree->root, path);

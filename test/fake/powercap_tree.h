@@ -31,7 +31,7 @@ void powercap_tree_chmod(const struct powercap_tree *tree, const char *path, uns
 /** Write a zone's energy_uj as the kernel does. */
 void powercap_tree_energy(const struct powercap_tree *tree, const char *folder, uint64_t uj);
 
-/** Remove it and APAPI_SYSROOT. */
+/** Remove the tree and APAPI_SYSROOT. */
 void powercap_tree_destroy(const struct powercap_tree *tree);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * slurmstepd for apapi-sampler: starts it for a step that lasts as long as a command.
+ * Plays slurmstepd for apapi-sampler: starts it for a step that lasts as long as a command.
  *
  *   sampler_host SAMPLER KEY=VALUE... -- COMMAND [ARGUMENT...]
  *
- * The pairs are the configuration; those that begin with '@' belong to the message that begins the
- * step, with '+' to that which ends it. The command has the sampler's process id in $SAMPLER.
+ * The pairs are the configuration. Pairs that begin with '@' belong to the message that begins the
+ * step, pairs with '+' to the message that ends it. The command has the sampler's PID in $SAMPLER.
  * Afterwards the sampler is told to stop, and the record is printed, or why there is none, before
- * the sampler is waited for. With $HOST_TELLS_LOST it is told on standard error how many messages
- * its log did not take; with $HOST_TELLS_STOP when the order to stop was answered, how much
- * processor time the sampler took for that, and the most memory that it had.
+ * the sampler is waited for. $HOST_TELLS_LOST: standard error gets the number of messages that its
+ * log did not take; $HOST_TELLS_STOP: when the order to stop was answered, the CPU time that the
+ * sampler took for that, and the most memory that it had.
  */
 #include "fake/host.h"
 
@@ -28,7 +28,7 @@ static struct message message;
 
 #define MARKS "@+"
 
-/* Each KEY=VALUE with this mark, or 0: without one. @return where "--" is. */
+/* Add each KEY=VALUE with this mark; 0: without a mark. @return the place of "--". */
 static int add_pairs(char **words, char mark)
 {
     int i = 0;
@@ -78,7 +78,7 @@ static void hear(int channel, const char *word)
     free(text);
 }
 
-/* A moment, and the processor time that the sampler has had [ns]. */
+/* A moment, and the CPU time that the sampler has used by then [ns]. */
 struct moment {
     uint64_t now, worked;
 };
@@ -106,7 +106,7 @@ static void tell(const char *what, struct moment since, pid_t sampler)
     }
 }
 
-/* The time until its answer, and until its record. */
+/* Stop the sampler, and report the time until its answer and until its record. */
 static void stop(int channel, char **pairs, pid_t sampler)
 {
     struct pollfd answered = {.fd = channel, .events = POLLIN};

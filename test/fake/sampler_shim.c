@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Preloaded into a sampler, breaks what it gets from the C library while a file exists:
- *   SHIM_CLOCK_BACK=FILE   the clock (not the monotonic one) was set back by an hour
- *   SHIM_CRASH=FILE        the next look at a clock is a crash
- *   SHIM_SLOW=FILE         the disk needs 300 ms until something is on it
- *   SHIM_SYNC_FAILS=FILE   and cannot take it (descriptors of the accounting files alone)
- *   SHIM_NO_SYNC=FILE      or its file system knows no fsync()
+ * Preloaded into a sampler, it breaks what the sampler gets from the C library while a file exists:
+ *   SHIM_CLOCK_BACK=FILE   the clock, but not the monotonic one, is set back by an hour
+ *   SHIM_CRASH=FILE        the next look at a clock crashes
+ *   SHIM_SLOW=FILE         the disk needs 300 ms for each sync
+ *   SHIM_SYNC_FAILS=FILE   a sync fails (for descriptors of the accounting files only)
+ *   SHIM_NO_SYNC=FILE      the disk's file system has no fsync()
  *   SHIM_HELD=FILE         the file system of the accounting files does not answer
- *   SHIM_USERS_HELD=FILE   nor that of user_records, in which folders have the numbers of users
+ *   SHIM_USERS_HELD=FILE   the same for user_records, where folders have the numbers of users
  */
 #define _GNU_SOURCE /* O_PATH */
 #include <errno.h>
@@ -80,7 +80,7 @@ int fsync(int fd)
     return (int)syscall(SYS_fsync, fd);
 }
 
-/* Not a part of a longer path, which is opened with O_PATH. */
+/* @return whether a path is a user's folder. A part of a longer path is opened with O_PATH. */
 static int shim_is_user(const char *path, int flags)
 {
     return !(flags & O_PATH) && *path && path[strspn(path, "0123456789")] == '\0';

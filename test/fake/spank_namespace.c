@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Another plugin in the stack: it puts something into a mount namespace of its own, where an empty
- * file system with one file, "inside", lies over a folder. Arguments: step FOLDER   slurmstepd
- * itself, before the plugins after this one start anything task FOLDER   the tasks, as container
- * plugins do: a child of slurmstepd makes the namespace at user_init, the tasks join it before they
- * call exec
+ * Another plugin in the stack, which moves something into its own mount namespace. There, an empty
+ * file system with one file, "inside", lies over a folder.
+ * "step FOLDER": moves slurmstepd itself, before the plugins after this one start anything.
+ * "task FOLDER": moves the tasks, as container plugins do: a child of slurmstepd makes the
+ * namespace at user_init, and the tasks join it before they call exec.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -60,7 +60,7 @@ int slurm_spank_init_post_opt(spank_t spank, int ac, char *argv[])
     return applies(ac, argv, "step") && cover(argv[1]) ? failed(argv[1]) : ESPANK_SUCCESS;
 }
 
-/* The child's: make the namespace, say how that went, live until the parent has opened it. */
+/* In the child: make the namespace, report the result, and live until the parent has opened it. */
 static _Noreturn void container(int channel, const char *folder)
 {
     int code = seteuid(0) || cover(folder) ? errno : 0;
@@ -71,7 +71,7 @@ static _Noreturn void container(int channel, const char *folder)
     _exit(0);
 }
 
-/* slurmstepd has the user's effective identity here, and its own real one. */
+/* Here, slurmstepd has the user's effective identity and its own real identity. */
 int slurm_spank_user_init(spank_t spank, int ac, char *argv[])
 {
     int channel[2], code = 0;

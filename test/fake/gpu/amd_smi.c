@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The part of libamd_smi (from version 25 on, as documented by AMD) that is used here. */
+/* The part of libamd_smi from version 25 on that APAPI uses, as documented by AMD. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ FAKE_EXPORT int amdsmi_init(uint64_t flags)
 {
     int code;
 
-    fake_gpus()->users = 0; /* no one stops the library */
+    fake_gpus()->users = 0; /* the library is never stopped */
     fake_gpus_refresh();
     code = flags == INIT_AMD_GPUS ? fake_gpus_call("init") : INVAL;
 
@@ -47,7 +47,7 @@ FAKE_EXPORT int amdsmi_get_lib_version(struct version *version)
     return fake_gpus_call("get_lib_version");
 }
 
-/* A socket for each GPU. */
+/* Each GPU has its own socket. */
 FAKE_EXPORT int amdsmi_get_socket_handles(uint32_t *count, processor_t *sockets)
 {
     uint32_t room = *count;

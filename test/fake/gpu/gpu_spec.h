@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * The GPUs of the stand-ins are described by the file named by FAKE_GPUS, else "fake-gpus" beside
- * the library. A line is a word and settings:
+ * The GPUs of the stand-ins are described in the file FAKE_GPUS, else in "fake-gpus" beside the
+ * library. A line is a word and settings:
  *
  *   library log=FILE init_ms=N fail=FUNCTION:CODE
  *   gpu     power_w=N (of the constant power; 100) most_w=N (its highest limit; 0: not said)
@@ -15,8 +15,8 @@
  * lost_with=FILE (the GPU is lost as soon as the file exists) name=TEXT mig=UUID (of a part, up to
  * 7 times; mig=UUID:SLICES also says how many of the GPU's 7 slices it has) fail=FUNCTION:CODE
  *
- * FUNCTION is without the library's prefix, "*" any of a GPU's. The log gets a line for each call
- * of the library as a whole.
+ * FUNCTION is without the library's prefix; "*" is any function of a GPU. The log gets a line for
+ * each call of the library as a whole.
  */
 #define FAKE_GPUS_MAX 16
 #define FAKE_PARTS_MAX 7
@@ -34,7 +34,7 @@ struct fake_gpu {
     char name[FAKE_TEXT_SIZE], uuid[FAKE_TEXT_SIZE];
     char lost_with[256]; /* "": never */
     char parts[FAKE_PARTS_MAX][FAKE_TEXT_SIZE];
-    unsigned slices[FAKE_PARTS_MAX]; /* of each part; 0: the driver does not say */
+    unsigned slices[FAKE_PARTS_MAX]; /* of each part; 0: the driver does not report them */
     size_t part_count;
     struct fake_failure failure;
 };
@@ -48,19 +48,19 @@ struct fake_gpus {
     int users;
 };
 
-/** The content of the file; it is read if not known. */
+/** @return the content of the file; it is read at the first call. */
 struct fake_gpus *fake_gpus(void);
 
-/** The library is started: if it is not in use, the file is read again. */
+/** Read the file again when the library starts, unless the library is in use. */
 void fake_gpus_refresh(void);
 
-/** The library's start: wait as long as it takes. */
+/** Wait as long as the library's start takes. */
 void fake_gpus_start(void);
 
 /** Log a call. @return the code with which it must fail; 0: none. */
 int fake_gpus_call(const char *function);
 
-/** The same for a call about a GPU. */
+/** Like fake_gpus_call(), for a call about a GPU. */
 int fake_gpu_call(const struct fake_gpu *gpu, const char *function);
 
 /** @return whether the GPU is lost by now. */
@@ -69,7 +69,7 @@ bool fake_gpu_is_lost(const struct fake_gpu *gpu);
 /** @return the energy used by the GPU up to the latest update of its counter [J]. */
 double fake_gpu_energy_j(const struct fake_gpu *gpu);
 
-/* Functions that dlsym() finds have no prototype. */
+/* Functions that dlsym() finds have no prototypes. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #define FAKE_EXPORT __attribute__((visibility("default")))
 

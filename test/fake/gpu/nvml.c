@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The part of libnvidia-ml.so.1 (as documented by NVIDIA) that is used here. */
+/* The part of libnvidia-ml.so.1 that APAPI uses, as documented by NVIDIA. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ enum {
 
 typedef const void *device_t; /* a struct fake_gpu, or the text of a part's UUID */
 
-/* @return the code of a call about no GPU. */
+/* @return the code of a call that is not about a GPU. */
 static int library_call(const char *function)
 {
     int code = fake_gpus_call(function);
@@ -111,7 +111,7 @@ FAKE_EXPORT int nvmlDeviceGetName(device_t device, char *name, unsigned size)
     return code ? code : put_text(name, size, ((const struct fake_gpu *)device)->name);
 }
 
-/* @return the GPU whose part it is, and its number there; NULL: it is none. */
+/* @return the GPU that has this part, and the part's number; NULL: it is not a part. */
 static const struct fake_gpu *find_part(device_t device, size_t *number)
 {
     const struct fake_gpus *gpus = fake_gpus();

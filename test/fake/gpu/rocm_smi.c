@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The part of librocm_smi64 (as documented by AMD) that is used here. */
+/* The part of librocm_smi64 that APAPI uses, as documented by AMD. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +59,7 @@ FAKE_EXPORT int rsmi_dev_name_get(uint32_t index, char *name, size_t size)
     return call(index, "dev_name_get");
 }
 
-/* The UUID's first part is the first half of the number. */
+/* The first part of the UUID is the first half of this number. */
 FAKE_EXPORT int rsmi_dev_unique_id_get(uint32_t index, uint64_t *id)
 {
     *id = strtoull(find(index)->uuid + strlen("GPU-"), NULL, 16) << 32;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A module for OpenIPMI's ipmi_sim: Get Power Reading of DCMI. What it answers stands in a file,
- * read at each request: completion code, watts, statistics period [ms], whether active. FILE.asked
- * gets a byte for each request.
+ * A module for OpenIPMI's ipmi_sim: Get Power Reading of DCMI. The answer is in a file, read at
+ * each request: completion code, watts, statistics period [ms], whether active. FILE.asked gets
+ * one byte for each request.
  */
 #include <OpenIPMI/mcserv.h>
 #include <OpenIPMI/serv.h>
@@ -12,7 +12,7 @@
 #define GROUP 0xdc
 #define GET_POWER_READING 0x02
 #define UNSPECIFIED_ERROR 0xff
-#define RESPONSE_SIZE 19 /* from the completion code on */
+#define RESPONSE_SIZE 19 /* beginning with the completion code */
 
 int ipmi_sim_module_print_version(sys_data_t *sys, const char *file);
 int ipmi_sim_module_init(sys_data_t *sys, const char *file);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * For LD_PRELOAD: a plain file behaves as the kernel's /dev/ipmi0, and its BMC is the one at
+ * For LD_PRELOAD: a plain file behaves like the kernel's /dev/ipmi0. Its BMC is the one at
  * FAKE_IPMI_BMC (address:port, user and password in FAKE_IPMI_USER, FAKE_IPMI_PASSWORD).
  */
 #include <dlfcn.h>

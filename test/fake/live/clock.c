@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Preloaded: the monotonic clock of a machine with a long uptime.
- *   LIVE_CLOCK=stands   it stands still
- *   LIVE_CLOCK=goes     it runs
+ * Preloaded: the monotonic clock of a machine that has been up for a long time.
+ *   LIVE_CLOCK=stands   the clock stands still
+ *   LIVE_CLOCK=goes     the clock runs
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -38,7 +38,7 @@ int clock_gettime(clockid_t clock, struct timespec *time)
     return result;
 }
 
-/* Waits until a time of the clock above; if that stands still, it does not wait. */
+/* Wait until a time of the clock above. If that clock stands still, do not wait. */
 int clock_nanosleep(clockid_t clock, int flags, const struct timespec *wanted,
                     struct timespec *left)
 {

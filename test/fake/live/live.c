@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * fake-live DIR FILE: live pages in DIR as the JSON array in FILE describes them, as samplers would
- * write them. Says "ready", holds them until its standard input ends, and removes them then.
+ * write them. It prints "ready", holds them until its standard input ends, and then removes them.
  *
  * A page is {"node": "n1", "job": 17, "step": "0", "gid": 1000, "state": "running", "age_s": 12,
  * "start_s": 1795168800 (since 1970, if it shall not be 12 s ago by the calendar, too),
@@ -175,7 +175,7 @@ static void write_page(const char *path, const json_t *wanted)
     munmap(page, sizeof *page); /* the file stays open, and locked */
 }
 
-/* "file": its name, for texts that cannot be one. */
+/* @return the path of a page. "file" is a name that is not made of the page's own texts. */
 static void page_path(char *path, size_t size, const char *dir, const json_t *page)
 {
     snprintf(path, size, "%s/%s", dir, *text(page, "file") ? "n1" : text(page, "node"));

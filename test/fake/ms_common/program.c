@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program written for libmeasure; it knows its interface, and the names of its figures from
- * APAPI's table. Prints "name value" lines: of an accessor for a processor "name[cpu]", for a core
- * "name[cpu][core]".
+ * A program written for libmeasure. It knows libmeasure's interface, and the names of figures from
+ * APAPI's table. It prints lines "name value"; an accessor is "name[cpu]" for a processor, and
+ * "name[cpu][core]" for a core.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 
 #include "sim/load.h"
 
-/* libmeasure 0.8 as a program of 2013 was compiled for it. */
+/* libmeasure 0.8, as a program of 2013 was compiled for it. */
 
 enum { CPU = 1, GPU = 2, FPGA = 4, SYSTEM = 8, MIC = 16, ALL = 31 };
 
@@ -206,7 +206,7 @@ static void many(int all)
     set_timers(list, 1);
     ms_init_measurement(system, list, ALL);
     for (int i = 0; i < all; i++) {
-        if (i == all / 10) { /* the first ones allocate for all */
+        if (i == all / 10) { /* the first measurements allocate memory for all */
             print_process("before");
         }
         measure(system, i % 2 ? 0 : 0.002);
@@ -225,7 +225,7 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Two more readings: the later one began after this call. */
+/* Wait for two more readings, the later of which has begun after this call. */
 static void settle(MS_LIST *list)
 {
     const uint64_t patience_ns = 5000000000, begin_ns = now_ns();
@@ -237,10 +237,10 @@ static void settle(MS_LIST *list)
             pass(0.001);
         }
     }
-    pass(0.005); /* what belongs to the time is there, too */
+    pass(0.005); /* until the other values of that reading are there, too */
 }
 
-/* Energy and time of one reading: another may come between both. */
+/* Read energy and time of the same reading: another reading may come between both. */
 static void read_totals(MS_LIST *list, double *energy_mws, double *time_s)
 {
     do {
@@ -250,8 +250,8 @@ static void read_totals(MS_LIST *list, double *energy_mws, double *time_s)
 }
 
 /*
- * As taskwrapper does: the difference of two readings while a measurement runs. Prints of each
- * phase that difference of package 0 [mWs], of the time [s], and what was drawn on purpose [mWs].
+ * Like taskwrapper, take the difference of two readings while a measurement runs. Print it for each
+ * phase: of package 0 [mWs], of the time [s], and the energy that was drawn on purpose [mWs].
  */
 static void phases(const char *path, double seconds)
 {
@@ -349,7 +349,7 @@ static void misuse_order(void)
     ms_set_timer(list, CPU, 0, 0, 0);
     ms_init_measurement(system, list, 0x7f);
     ms_start_measurement(system);
-    ms_free_measurement(list); /* while it is filled */
+    ms_free_measurement(list); /* while the measurement is being filled */
     ms_fini(system);
     ms_stop_measurement(system);
     ms_fini(system);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A libms_common.so with all functions, none of which may be called: another library is preloaded.
+/* A libms_common.so whose functions must not be called, because another library is preloaded.
  */
 #include <stdio.h>
 #include <stdlib.h>

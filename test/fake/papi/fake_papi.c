@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A stand-in for libpapi.so: exports what APAPI looks up, for programs that load it by
+ * A stand-in for libpapi.so, which exports what APAPI looks up, for programs that load it by
  * APAPI_PAPI_LIBRARY. Its components:
  *   quitter   calls exit(127) at every second reading, after a line on standard error
  *   starter   calls exit(126) at its start
  *   stopper   calls exit(125) at its stop, every second time
  *   talker    prints on standard output and error whenever it is called
- *   late      has its event once it is asked for the first one
+ *   late      has its event once it has been asked for the first event
  *   absent    likewise, but then finds nothing: "no such hardware"
  *   denied    disabled: "Can't open /dev/fake: Permission denied"
  *   eventless active, without any event
  *   opener    keeps a descriptor open that is not close-on-exec
- * and one for each that the file in FAKE_PAPI_EVENTS has events of: each line's first field, as in
+ * and one for each component that the file FAKE_PAPI_EVENTS names in its lines' first fields, as in
  * an event definition file. Event number N (from 0) of the file yields, T s after PAPI's start,
  *   *POWER*  (20 + N) W + 1 W/s x T, in uW       *TEMP*  40 + N % 10
  *   *TIME*   1000 x T                            other   N + 1
- * A look for events in a thread that PAPI does not know aborts the program; PAPI 7 crashes there.
+ * To look for events in a thread that PAPI does not know aborts the program; PAPI 7 crashes there.
  */
 #include <fcntl.h>
 #include <papi.h>
@@ -40,7 +40,7 @@ static int starts[COMPONENTS_MAX];
 static struct {
     char name[PAPI_MAX_STR_LEN];
     int component;
-    int number; /* in the file */
+    int number; /* number in the file */
 } events[EVENTS_MAX];
 static int event_count;
 static struct {
@@ -124,7 +124,7 @@ __attribute__((constructor)) static void create(void)
 
 int fake_papi_starts(const char *component);
 
-/* How often a component has been initialized. */
+/* @return how often a component has been initialized. */
 int fake_papi_starts(const char *component)
 {
     int index = find_component(component);
@@ -159,13 +159,13 @@ static void start_component(int index)
 }
 
 /*
- * PAPI 7 keeps a pointer for each thread, which is dangling after a shutdown by another one. Not
- * _Thread_local: with that in a library the leak checker of GCC 12 crashes.
+ * PAPI 7 keeps a pointer for each thread, which dangles after a shutdown by another one. It is not
+ * _Thread_local: with that in a library, the leak checker of GCC 12 crashes.
  */
 static unsigned life = 1;
 static struct {
     pid_t thread;
-    unsigned life; /* in which it became known; 0: a free place */
+    unsigned life; /* life in which the thread became known; 0: a free place */
 } known[THREADS_MAX];
 
 static unsigned *find_life(void)
@@ -244,7 +244,7 @@ int PAPI_disable_component(int index)
     return PAPI_OK;
 }
 
-/* As nvml and rocm_smi of PAPI 7: the first question starts the component. */
+/* As in nvml and rocm_smi of PAPI 7, the first question starts the component. */
 static void end_delay(int index)
 {
     PAPI_component_info_t *info = &components[index];
@@ -409,7 +409,7 @@ char *PAPI_strerror(int code)
     return text;
 }
 
-/* Its components cannot interrupt. */
+/* Components of this library cannot interrupt. */
 
 int PAPI_overflow(int set, int code, int threshold, int flags, PAPI_overflow_handler_t handler)
 {

@@ -2,10 +2,10 @@
 /*
  * Many programs with regions in one step.
  *
- *   crowd honest PROGRAMS SECONDS  each is a process with one thread and three regions
+ *   crowd honest PROGRAMS SECONDS  each program is a process with one thread and three regions
  *   crowd grow PAGES SECONDS       pages without memory claim more threads and regions after they
  *                                  are known; half of them close, then the program ends
- *   crowd full PAGES SECONDS       the same one page, all of it with memory, known as many times
+ *   crowd full PAGES SECONDS       one page, all of it with memory, is made known PAGES times
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@
 #include "regions/message.h"
 #include "regions/page.h"
 
-#define CLOSED_S 0.25 /* from the close of half of the pages to the end */
+#define CLOSED_S 0.25 /* time from the close of half of the pages to the end */
 
 static _Noreturn void die(const char *what)
 {

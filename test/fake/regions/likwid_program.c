@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * likwid_program: marked for LIKWID, as its guide and its examples show it; it knows nothing else.
- * Two threads go three times through "work", once for each group. Each prints the passes, whether
- * the time is above 0, and how many values there are. Then "first" and "second" overlap, "first" is
- * reset, and an end of "third" is forgotten.
+ * likwid_program: marked for LIKWID as in LIKWID's guide and examples, and for nothing else. Two
+ * threads go three times through "work", once for each group. Each prints the passes, whether the
+ * time is above 0, and the number of values. Then "first" and "second" overlap, "first" is reset,
+ * and an end of "third" is missing.
  */
 #include <likwid-marker.h>
 #include <pthread.h>

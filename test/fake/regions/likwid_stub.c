@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stands for the liblikwid that a program was linked to: whoever calls it says so. */
+/* Stands for the liblikwid that a program was linked with. A call of it is reported and fatal. */
 #include <stdio.h>
 #include <stdlib.h>
 

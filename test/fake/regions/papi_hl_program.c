@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * papi_hl_program: marks its parts for PAPI's high-level interface, and knows nothing else. In the
- * main thread: "computation" twice, with a reading each, and in it "inner" once each; then, with
- * libapapi's header, "first" and "second", which overlap, and the end of what was never begun (PAPI
+ * papi_hl_program: marks its parts for PAPI's high-level interface and knows no other. In the main
+ * thread: "computation" twice, each time with a reading and with one "inner" in it; then, with
+ * libapapi's header, "first" and "second", which overlap, and the end of a region never begun (PAPI
  * writes no output of such a program). In another thread: "computation" once. It prints each result
- * that is not PAPI_OK.
+ * result that is not PAPI_OK.
  */
 #include <papi.h>
 #include <pthread.h>
