@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdint.h>
 
-#define BOUNDS_95 1.959964 /* standard deviations of 95 % */
+#define BOUNDS_95 1.959964 /* half width of a 95 % interval [standard deviations] */
 
-/** Between which shares the true one of `count` among `all` lies (Wilson); 0..1. */
+/** Between which shares the true share of `count` among `all` lies (Wilson); 0..1. */
 struct bounds {
     double least, greatest;
 };
@@ -17,7 +17,7 @@ static inline struct bounds bounds_of(uint64_t count, uint64_t all, double devia
     double middle = (share + z2 / (2 * n)) / (1 + z2 / n);
     double half = deviations / (1 + z2 / n) * sqrt(share * (1 - share) / n + z2 / (4 * n * n));
 
-    /* exact at the ends, where rounding would say a little more than 0 */
+    /* exact at the ends, where rounding would make it a little more than 0 */
     return (struct bounds){.least = count == 0 ? 0 : middle - half,
                            .greatest = count == all ? 1 : middle + half};
 }

@@ -41,7 +41,7 @@ static uint64_t profiles_some_period_ns(struct random *random)
     return random_scale(random, PERIOD_LEAST_NS, PERIOD_MOST_NS);
 }
 
-/* PROFILE_LEAST_W, and `most_w` for a share `duty` of each period. */
+/* Make a square wave: `most_w` for a share `duty` of each period, else PROFILE_LEAST_W. */
 static void profile_make_square(struct power *power, uint64_t period_ns, double duty, double most_w)
 {
     uint64_t most_ns = (uint64_t)((double)period_ns * duty);
@@ -95,7 +95,7 @@ static void profiles_make_walk(struct power *power, struct random *random)
     }
 }
 
-/* With periods from milliseconds to seconds. @param length_ns  of the run */
+/* Make a course of power with periods from milliseconds to seconds. @param length_ns  of the run */
 static void profile_make(enum profile profile, struct power *power, uint64_t length_ns,
                          struct random *random)
 {
@@ -122,7 +122,7 @@ static void profile_make(enum profile profile, struct power *power, uint64_t len
     case PROFILE_WALK:
         profiles_make_walk(power, random);
         break;
-    case PROFILE_LOAD: /* once in the time that is measured, more or less */
+    case PROFILE_LOAD: /* about once in the measured time */
     case PROFILES:
         power_add_part(power, length_ns, PROFILE_LEAST_W);
         power_add_part(power, length_ns, profiles_some_w(random));
@@ -133,7 +133,7 @@ static void profile_make(enum profile profile, struct power *power, uint64_t len
 /* --- scenes ---------------------------------------------------------------------------------- */
 
 #define RAPL_J 61.03515625e-6
-#define LEAD_NS 100000000 /* the source has been opened by then */
+#define LEAD_NS 100000000 /* by then, the source has been opened */
 
 /* Add a counter; up to HISTORY_EVENTS in all. @return its power, which has no parts yet. */
 static struct power *scene_add_counter(struct scene *scene, enum apapi_domain domain,
@@ -160,7 +160,7 @@ static void scene_set_interval(struct scene *scene, double least_ns, double most
     scene->component->interval_ns = random_scale(scene->random, least_ns, most_ns);
 }
 
-/* A counter as RAPL's that is read every 1 ms to 1 s, for 5 ms to 60 s, without any power yet. */
+/* Begin with a counter like RAPL's, read every 1 ms to 1 s for 5 ms to 60 s, with no power yet. */
 static void scene_begin(struct scene *scene, struct random *random)
 {
     memset(&scene->history, 0, sizeof scene->history);
@@ -189,7 +189,7 @@ double scene_energy_j(const struct scene *scene, uint64_t from_ns, uint64_t to_n
     return energy_j;
 }
 
-/* Its source says what it can show at most, or nothing, or half of it. */
+/* Make a gauge whose source states its greatest power, or nothing, or half of it. */
 static void scene_make_gauge(struct scene *scene)
 {
     static const double most_w[] = {PROFILE_MOST_W, 0, PROFILE_MOST_W / 2};
@@ -202,7 +202,7 @@ static void scene_make_gauge(struct scene *scene)
                                .most_w = most_w[random_below(scene->random, COUNT_OF(most_w))]};
 }
 
-/* The measurement begins at any phase of the power, which is there, and of the meters. */
+/* Let the measurement begin at any phase of the power, which has been added, and of the meters. */
 static void scene_set_start(struct scene *scene)
 {
     for (size_t i = 0; i < scene->component->event_count; i++) {
@@ -243,7 +243,7 @@ static void ensembles_make_square(struct scene *scene)
     profile_make_square(scene->power, scene->component->interval_ns, 0.5, PROFILE_MOST_W);
 }
 
-/* Often shorter than the interval. */
+/* The bursts are often shorter than the interval. */
 static void ensembles_make_bursts(struct scene *scene)
 {
     uint64_t period_ns = random_scale(scene->random, 2 * MS, 4 * S);
@@ -251,7 +251,7 @@ static void ensembles_make_bursts(struct scene *scene)
     profile_make_square(scene->power, period_ns, scene->value / 100, PROFILE_MOST_W);
 }
 
-/* From idle to load `load_ns` before the end. */
+/* Power rises from idle to load, `load_ns` before the end. */
 static void scene_rise(struct scene *scene, uint64_t load_ns)
 {
     power_add_part(scene->power, LEAD_NS + scene->length_ns - load_ns, PROFILE_LEAST_W);
@@ -260,7 +260,7 @@ static void scene_rise(struct scene *scene, uint64_t load_ns)
     scene->start_ns = LEAD_NS;
 }
 
-/* In the last ten intervals. */
+/* Power rises in one of the last ten intervals. */
 static void ensembles_make_rises(struct scene *scene)
 {
     uint64_t load_ns = random_below(scene->random, 10 * scene->component->interval_ns);
@@ -268,7 +268,7 @@ static void ensembles_make_rises(struct scene *scene)
     scene_rise(scene, load_ns < scene->length_ns ? load_ns : scene->length_ns);
 }
 
-/* In the one interval that there is: the probes alone show it. */
+/* Power rises in the only interval, so that only probes show it. */
 static void ensembles_make_rises_once(struct scene *scene)
 {
     scene_set_interval(scene, S, S);
@@ -276,7 +276,7 @@ static void ensembles_make_rises_once(struct scene *scene)
     scene_rise(scene, random_below(scene->random, scene->length_ns));
 }
 
-/* Two packages and their memory, each with a course of its own; their total counts. */
+/* Two packages and their memory each have their own course; their total is judged. */
 static void ensembles_make_node(struct scene *scene)
 {
     struct power *powers[3] = {scene->power};
@@ -291,7 +291,7 @@ static void ensembles_make_node(struct scene *scene)
 
 /* --- the counter ----------------------------------------------------------------------------- */
 
-/* The source says nothing, or what is true of RAPL. */
+/* The source states nothing, or what is true of RAPL. */
 static void ensembles_make_update(struct scene *scene)
 {
     struct history_meter *meter = scene->meter;
@@ -301,7 +301,7 @@ static void ensembles_make_update(struct scene *scene)
     ensembles_make_any(scene);
 }
 
-/* The source says what is true of RAPL, and not of this one. */
+/* The source states what is true of RAPL, but not of this counter. */
 static void ensembles_make_misstated(struct scene *scene)
 {
     ensembles_make_update(scene);
@@ -347,7 +347,7 @@ static void ensembles_make_late(struct scene *scene)
     scene->component->faults[0].length_ns = random_below(scene->random, 200 * (uint64_t)MS) + 1;
 }
 
-/* The sampler starts up to 200 ms after the step, with a fifth of it left at least. */
+/* The sampler starts up to 200 ms after the step, when at least a fifth of the step is left. */
 static void ensembles_make_late_start(struct scene *scene)
 {
     uint64_t most_ns = scene->length_ns * 4 / 5;
@@ -357,7 +357,7 @@ static void ensembles_make_late_start(struct scene *scene)
     scene->late_ns = scene->late_ns < most_ns ? scene->late_ns : most_ns;
 }
 
-/* Each reading takes up to 20 ms, as of files over FUSE on a busy machine. */
+/* Each reading takes up to 20 ms, like files over FUSE on a busy machine. */
 static void ensembles_make_busy(struct scene *scene)
 {
     ensembles_make_any(scene);
@@ -393,7 +393,7 @@ static void ensembles_make_load(struct scene *scene)
 
 enum frozen { FROZEN_START, FROZEN_MIDDLE, FROZEN_END, FROZEN_LAST };
 
-/* For 0.1 to 5 s. */
+/* The counter is frozen for 0.1 to 5 s. */
 static void ensembles_make_frozen(struct scene *scene)
 {
     uint64_t from_ns, freeze_ns = random_scale(scene->random, 1e8, 5e9);
@@ -424,7 +424,7 @@ static void ensembles_make_frozen(struct scene *scene)
 
 /* --- other faults ---------------------------------------------------------------------------- */
 
-/* For 1 ms to 5 s, at any time. */
+/* Add a fault of 1 ms to 5 s at any time. */
 static void ensembles_add_any_fault(struct scene *scene, enum history_fault_kind kind)
 {
     uint64_t from_ns = scene->start_ns + random_below(scene->random, scene->length_ns);
@@ -432,7 +432,7 @@ static void ensembles_add_any_fault(struct scene *scene, enum history_fault_kind
     ensembles_add_fault(scene, kind, from_ns, from_ns + random_scale(scene->random, MS, 5 * S));
 }
 
-/* A leap is what 2 kW take a thousand seconds for. */
+/* Make a fault. A leap is as much as 2 kW in a thousand seconds. */
 static void ensembles_make_fault(struct scene *scene)
 {
     ensembles_make_any(scene);
@@ -450,7 +450,7 @@ static void scene_set_range(struct scene *scene, double least_j, double most_j)
     meter->offset_j = random_share(scene->random) * (double)meter->range_max * meter->scale;
 }
 
-/* At 2 kW, after 0.05 to 5 s. */
+/* At 2 kW, the counter wraps after 0.05 to 5 s. */
 static void ensembles_make_wraps(struct scene *scene)
 {
     scene_set_range(scene, 100, 10000);
@@ -465,7 +465,7 @@ static void ensembles_make_hidden_resets(struct scene *scene)
     ensembles_add_any_fault(scene, FAULT_RESET);
 }
 
-/* Joules as floating-point numbers. */
+/* Make a counter of joules as floating-point numbers. */
 static void scene_make_doubles(struct scene *scene)
 {
     struct history_meter *meter = scene->meter;
@@ -482,7 +482,7 @@ static void ensembles_make_doubles(struct scene *scene)
     ensembles_make_any(scene);
 }
 
-/* The process stands still for longer than it takes to wrap. */
+/* The process stands still for longer than the counter takes to wrap. */
 static void ensembles_make_hidden_wraps(struct scene *scene)
 {
     scene_set_range(scene, 50, 500);
@@ -491,7 +491,7 @@ static void ensembles_make_hidden_wraps(struct scene *scene)
 
 /* --- gauges ---------------------------------------------------------------------------------- */
 
-/* The period of the load is the interval's, or close to it. */
+/* @return a period of the load that is the interval, or close to it. */
 static uint64_t ensembles_beating_ns(const struct scene *scene)
 {
     double near = random_once_in(scene->random, 2) ? 1 : random_between(scene->random, 0.99, 1.01);
@@ -509,13 +509,13 @@ static void ensembles_make_gauge_square(struct scene *scene)
     profile_make_square(scene->power, ensembles_beating_ns(scene), 0.5, PROFILE_MOST_W);
 }
 
-/* A power that changes faster than anybody reads it. */
+/* The power changes faster than it can be read. */
 static void ensembles_make_gauge_noisy(struct scene *scene)
 {
     profile_make_steps(scene->power, 1e5, 2 * MS, scene->random);
 }
 
-/* As of a management controller: it shows the same value until it looks at the power again. */
+/* Like a management controller, show the same value until the power is looked at again. */
 static void scene_hold(struct scene *scene)
 {
     double interval_ns = (double)scene->component->interval_ns;
@@ -586,7 +586,7 @@ const struct ensemble ensembles[] = {
 
 /* --- cells ----------------------------------------------------------------------------------- */
 
-/* By profile; one more than there are. */
+/* Names by profile, and one more name. */
 static const char *const cell_courses[] = {"constant", "ramp", "sine", "square", "bursts",
                                            "steps",    "walk", "load", "rare"};
 
@@ -631,8 +631,8 @@ static struct cell cell_of(size_t number)
 }
 
 /*
- * A wrong period is a tenth of the true one to ten times as long, a wrong power half of it: of a
- * gauge that holds its values the period alone is wrong.
+ * A wrong period is a tenth of the true one to ten times as long. A wrong power is half of the true
+ * one; but for a gauge that holds its values, only the period is wrong.
  */
 static void cell_set_statement(struct scene *scene, size_t statement)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * apapi-verify-regions: how often the uncertainty of a region's energy covers the error, in
- * simulated programs. The regions of most draw what no single power describes: it depends on the
- * length of a pass, on the share of the time, on the other threads, on what the machine does beside
- * them, or it changes during the run.
+ * apapi-verify-regions: how often the uncertainty of a region's energy covers the error in programs
+ * that are simulated. In most, no single power describes a region: it depends on the length of a
+ * pass, on its share of the time, on other threads, on what else the machine does, or it changes
+ * during the run.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -18,17 +18,17 @@
 
 #define UPDATE_S 0.001
 #define INTERVAL_S 0.1
-#define STEP_S 0.01 /* at most, in which the power around the threads is the same */
+#define STEP_S 0.01 /* longest time in which the power around the threads is constant */
 #define THREADS_MAX 4
 #define REGIONS_MAX 4
-#define NOWHERE REGIONS_MAX /* a thread that is in no program */
+#define NOWHERE REGIONS_MAX /* a thread in no program */
 #define BASE_W 20.0         /* whatever the threads do */
 
 /** A thread in a pass of a region. */
 struct thread {
     size_t region;
     double power_w, end_s;
-    bool same; /* this pass goes on with another power */
+    bool same; /* the pass goes on with another power */
     unsigned state;
 };
 
@@ -39,19 +39,19 @@ struct program {
     double time_s[REGIONS_MAX + 1], outside_s;
     double energy_j[REGIONS_MAX + 1], base_j[REGIONS_MAX + 1], joules; /* the truth */
     double passes[REGIONS_MAX + 1];
-    double shown_j, update_s; /* the meter, and when it moves next */
-    double values[8];         /* of the ensemble */
-    double beside_w, factor;  /* what others draw now; of the threads' own power */
+    double shown_j, update_s; /* the meter's value, and when it moves next */
+    double values[8];         /* parameters of the ensemble */
+    double beside_w, factor;  /* power of others now; factor of the threads' own power */
 };
 
 struct program_kind {
     const char *name;
     size_t threads, regions;
-    double least_s, greatest_s; /* of the program */
+    double least_s, greatest_s; /* length of the program */
     void (*begin)(struct program *program);
     void (*next)(struct program *program, struct thread *thread);
     void (*around)(struct program *program); /* NULL: only the base */
-    double interval_s, update_s;             /* 0: the usual one */
+    double interval_s, update_s;             /* 0: the usual value */
 };
 
 static void enter(struct thread *thread, size_t region, double length_s, double power_w)
@@ -76,11 +76,11 @@ static void next_phase(struct program *program, struct thread *thread)
     enter(thread, region, random_between(&program->random, 0.0005, 0.005), powers_w[region]);
 }
 
-/* An exchange of 0.2 ms that now and then waits for other nodes, at another power. */
+/* An exchange of 0.2 ms sometimes waits for other nodes, at another power. */
 static void begin_waits(struct program *program)
 {
     program->values[0] = random_between(&program->random, 0.001, 0.004); /* compute [s] */
-    program->values[1] = random_between(&program->random, 100, 200);     /* its power */
+    program->values[1] = random_between(&program->random, 100, 200);     /* power of computing */
     program->values[2] = random_between(&program->random, 150, 300);     /* of the exchange */
     program->values[3] = random_between(&program->random, 20, 60);       /* of waiting */
 }
@@ -101,7 +101,7 @@ static void next_waits(struct program *program, struct thread *thread)
     }
 }
 
-/* The same of a thread that computes for different times, too. */
+/* Like next_waits(), but the times of computing differ, too. */
 static void next_waits_varied(struct program *program, struct thread *thread)
 {
     next_waits(program, thread);
@@ -153,7 +153,7 @@ static void next_threads(struct program *program, struct thread *thread)
     enter(thread, region, random_between(&program->random, 0.001, 0.01), program->values[region]);
 }
 
-/* Bursts of 5 ms in one of the regions. */
+/* One of the regions has bursts of 5 ms. */
 static void next_bursts(struct program *program, struct thread *thread)
 {
     thread->same = false;
@@ -169,7 +169,7 @@ static void next_bursts(struct program *program, struct thread *thread)
     }
 }
 
-/* Power that rises during the run in one of the regions. */
+/* In one of the regions, the power rises during the run. */
 static void next_drift(struct program *program, struct thread *thread)
 {
     next_phase(program, thread);
@@ -190,7 +190,7 @@ static void next_long(struct program *program, struct thread *thread)
                              : program->values[2]);
 }
 
-/* An iteration is nearly as long as an interval: shares change slowly. */
+/* An iteration is nearly as long as an interval, so shares change slowly. */
 static void next_beat(struct program *program, struct thread *thread)
 {
     size_t region = thread->state++ % 2;
@@ -206,7 +206,7 @@ static void next_trend(struct program *program, struct thread *thread)
     enter(thread, region, random_between(&program->random, 0.001, 0.01), program->values[region]);
 }
 
-/* It has most of the second half. */
+/* The second region has most of the second half. */
 static void next_halves(struct program *program, struct thread *thread)
 {
     bool late = thread->end_s > program->length_s / 2;
@@ -215,7 +215,7 @@ static void next_halves(struct program *program, struct thread *thread)
     enter(thread, region, random_between(&program->random, 0.001, 0.01), program->values[region]);
 }
 
-/* It draws more the larger its share is, for a second or two. */
+/* The second region draws more while its share is larger, for a second or two. */
 static void next_share(struct program *program, struct thread *thread)
 {
     double slow = 0.5 + 0.5 * sin(thread->end_s * 3);
@@ -234,7 +234,7 @@ static void next_previous(struct program *program, struct thread *thread)
           program->values[region] + (region == 1 && before == 0 ? 80 : 0));
 }
 
-/* Two regions within a loop, some times in each pass of it. */
+/* Two regions inside a loop come several times in each pass of the loop. */
 static void next_nested(struct program *program, struct thread *thread)
 {
     size_t region = 0;
@@ -249,7 +249,7 @@ static void next_nested(struct program *program, struct thread *thread)
     enter(thread, region, length_s, program->values[region]);
 }
 
-/* Short regions of high powers, in a row, beside a long wait. */
+/* Short regions of high power follow each other, beside a long wait. */
 static void next_peaks(struct program *program, struct thread *thread)
 {
     static const double least_s[] = {0.3, 0.002, 0.002, 0.001}, powers_w[] = {0, 200, 40, 100};
@@ -259,7 +259,7 @@ static void next_peaks(struct program *program, struct thread *thread)
           powers_w[region]);
 }
 
-/* Threads are in no program now and then. */
+/* Now and then, a thread is in no program. */
 static void next_pauses(struct program *program, struct thread *thread)
 {
     if (random_share(&program->random) < 0.1) {
@@ -271,7 +271,7 @@ static void next_pauses(struct program *program, struct thread *thread)
 
 /* --- what is around them ---------------------------------------------------------------------- */
 
-/* A machine that gets warm draws more. */
+/* The machine draws more as it gets warm. */
 static void begin_warm(struct program *program)
 {
     begin_two(program);
@@ -284,7 +284,7 @@ static void warm(struct program *program)
     program->factor = 1 + program->values[4] * (1 - exp(-program->now_s / program->values[5]));
 }
 
-/* Somebody else's program begins in the middle. */
+/* Another user's program begins in the middle. */
 static void begin_load(struct program *program)
 {
     begin_two(program);
@@ -297,7 +297,7 @@ static void load(struct program *program)
     program->beside_w = program->now_s > program->values[4] ? program->values[5] : 0;
 }
 
-/* Or runs for half a second, each five. */
+/* Another program runs for half a second in every five seconds. */
 static void cron(struct program *program)
 {
     program->beside_w = fmod(program->now_s, 5) < 0.5 ? program->values[5] : 0;
@@ -308,9 +308,9 @@ static void begin_cap(struct program *program)
     begin_two(program);
     program->values[3] = random_between(&program->random, 0.5, 1); /* of the mean power */
     program->values[4] =
-        (double)random_scale(&program->random, 1e7, 1e9) / 1e9; /* time to act in [s] */
-    program->values[5] = 0;                                     /* mean power that is wanted */
-    program->values[6] = 0;                                     /* until when */
+        (double)random_scale(&program->random, 1e7, 1e9) / 1e9; /* time constant [s] */
+    program->values[5] = 0;                                     /* mean of the wanted power */
+    program->values[6] = 0;                                     /* time of that mean */
 }
 
 /* All threads are slowed down so that the mean power of some time is no more than allowed. */
@@ -483,11 +483,11 @@ static void judge(const struct program_kind *kind, uint64_t seed, struct verdict
     }
     for (size_t region = 0; region < kind->regions; region++) {
         const struct fit_part *part = &parts[FIT_PARTS + region];
-        bool based = parts[FIT_INSIDE].with == FIT_OUTSIDE; /* which is in no region, then */
+        bool based = parts[FIT_INSIDE].with == FIT_OUTSIDE; /* then no region has it */
         double true_j = program.energy_j[region] + (based ? 0 : program.base_j[region]);
         bool covered = fabs(part->energy_j - true_j) <= part->within_j;
 
-        if (isnan(part->within_j)) { /* a short program that was never in it */
+        if (isnan(part->within_j)) { /* a short program that was never in the region */
             continue;
         }
         verdict->covered += covered;
@@ -497,7 +497,7 @@ static void judge(const struct program_kind *kind, uint64_t seed, struct verdict
     }
 }
 
-/* @return whether 95 % of each region's runs may be covered. */
+/* @return whether 95 % of each region's runs may be covered, by the bounds. */
 static bool judge_all(const struct program_kind *kind, unsigned runs, uint64_t seed)
 {
     struct verdict verdict = {.widths = calloc(runs * REGIONS_MAX, sizeof *verdict.widths)};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi-verify: how often the uncertainty covers the error, against meters whose truth is known. */
+/* apapi-verify: how often the uncertainty covers the error, for meters whose truth is known. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -23,12 +23,12 @@
 #define WRONG_SHARE 0.01
 #define REMARK_SHARE 0.05
 #define SEED_STEP UINT64_C(0x2545f4914f6cdd1d)
-#define TALLY_SPREAD 3.5 /* standard deviations: of hundreds of figures none is farther off */
+#define TALLY_SPREAD 3.5 /* standard deviations: none of hundreds of figures is farther off */
 
 struct options {
     size_t runs;      /* of each ensemble */
     const char *seed; /* of the first run */
-    const char *only; /* ensembles whose names begin so; NULL: all */
+    const char *only; /* names of ensembles begin with it; NULL: all */
     bool cells, wrong;
 };
 
@@ -57,28 +57,28 @@ static const struct option_table table = {
 
 /* --- a run ------------------------------------------------------------------------------------ */
 
-/* What was measured, and what was true. */
+/* The results of a run, and the truth. */
 struct run_result {
     double energy_j, uncertainty_j; /* of all meters together */
-    double truth_j;                 /* in the time that was measured, from `start_ns` on */
-    double elapsed_s, covered;      /* as the result says; covered: 0..1 */
-    bool known;   /* each domain has an energy and an uncertainty: else the total is not all */
+    double truth_j;                 /* in the measured time, from `start_ns` on */
+    double elapsed_s, covered;      /* of the result; covered: 0..1 */
+    bool known;   /* each domain has an energy and an uncertainty; else the total lacks some */
     bool flagged; /* refused readings, resets, gaps, stalls, failures, or time not covered */
-    bool rough;   /* the readings leave a greater error possible than the uncertainty says */
+    bool rough;   /* the readings leave a greater error possible than the uncertainty */
 };
 
-/* One at a time. */
+/* The player of scenes, one at a time. */
 static struct player {
     const struct scene *scene;
     struct sim_clock clock;
     struct sim_source source;
     struct apapi_live_page page;
-    uint64_t start_ns, stop_ns; /* when the session was told to */
+    uint64_t start_ns, stop_ns; /* when the session was told to start and stop */
 } player;
 
 /*
- * The window is that of whoever starts and stops the session. What its last reading has beyond that
- * is a part of its time.
+ * The window is the time between the orders to start and to stop. If the last reading is later, the
+ * time until that reading is part of the window.
  */
 static void run_describe(const struct apapi_measurement *m, struct run_result *result)
 {
@@ -136,7 +136,7 @@ static int run_measure(struct apapi_session *session, struct run_result *result,
 
 /*
  * Play the scene: a whole session in simulated time.
- * @param seed  of what is not in the scene: how long a few instructions take
+ * @param seed  for what is not in the scene: how long a few instructions take
  * @return 0; -1 with errno: it could not be played
  */
 static int run_scene(const struct scene *scene, uint64_t seed, struct run_result *result,
@@ -161,15 +161,15 @@ static int run_scene(const struct scene *scene, uint64_t seed, struct run_result
 
 /* --- an ensemble ------------------------------------------------------------------------------ */
 
-/* The runs of an ensemble, added up. */
+/* The runs of an ensemble, counted. */
 struct tally {
-    uint64_t known;     /* have an energy and an uncertainty */
-    uint64_t covered;   /* of these: the uncertainty covers the error */
-    uint64_t unflagged; /* of these: wrong by more than uncertainty and 1 %, and no flag says so */
-    uint64_t rough;     /* of these: the result says that it may be wrong by so much */
-    uint64_t seconds;   /* of those that are known: lasted a second or longer */
-    uint64_t remarked;  /* of these: a table has the remark on errors above 5 % */
-    double *ratios;     /* uncertainty / error, of those that are known */
+    uint64_t known;     /* runs with an energy and an uncertainty */
+    uint64_t covered;   /* known runs whose uncertainty covers the error */
+    uint64_t unflagged; /* known runs wrong by more than uncertainty and 1 %, without a flag */
+    uint64_t rough;     /* known runs whose result says that it may be wrong by that much */
+    uint64_t seconds;   /* known runs that lasted a second or longer */
+    uint64_t remarked;  /* of these: runs that a table remarks on, for errors above 5 % */
+    double *ratios;     /* uncertainty / error, of known runs */
 };
 
 static bool is_wrong(const struct run_result *result)
@@ -197,7 +197,7 @@ static void tally_add(struct tally *tally, const struct run_result *result)
     }
 }
 
-/* The ratio at a share of them, from 0 to 1; there are some, and they are sorted. */
+/* @return the ratio at a share from 0 to 1 of them; there are some, and they are sorted. */
 static double tally_quantile(const struct tally *tally, double share)
 {
     double rank = fmin(fmax(share, 0), 1) * (double)tally->known;
@@ -212,10 +212,10 @@ static void print_number(const char *name, double value)
     }
 }
 
-/* A line of JSON; no name needs an escape. */
+/* Print a line of JSON. Names need no escapes. */
 static void tally_print(struct tally *tally, const struct ensemble *ensemble)
 {
-    double half = TALLY_SPREAD / 2 / sqrt((double)tally->known); /* of the ranks at the median */
+    double half = TALLY_SPREAD / 2 / sqrt((double)tally->known); /* ranks around the median's */
 
     printf("{\"name\":\"%s\",\"gauge\":%s,\"known\":%" PRIu64 ",\"covered\":%" PRIu64
            ",\"unflagged\":%" PRIu64 ",\"rough\":%" PRIu64 ",\"seconds\":%" PRIu64
@@ -229,14 +229,14 @@ static void tally_print(struct tally *tally, const struct ensemble *ensemble)
                      100 * bounds_of(tally->covered, tally->known, BOUNDS_95).greatest);
         print_number("median", tally_quantile(tally, 0.5));
         print_number("slack", tally_quantile(tally, 0.05));
-        /* the true median of runs of any seed lies between these */
+        /* for any seeds, the true median lies between these */
         print_number("median_least", tally_quantile(tally, 0.5 - half));
         print_number("median_greatest", tally_quantile(tally, 0.5 + half));
     }
     puts("}");
 }
 
-/* An ensemble's runs stay the same when others are added. */
+/* A number from its name keeps the runs of an ensemble the same when others are added. */
 static uint64_t name_number(const char *name)
 {
     uint64_t number = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
