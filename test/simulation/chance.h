@@ -12,7 +12,7 @@ static inline bool random_once_in(struct random *random, uint64_t times)
     return random_below(random, times) == 0;
 }
 
-/** @return from least to most, each order of magnitude as often as the others; least > 0. */
+/** @return a number from least to most; each order of magnitude is equally likely; least > 0. */
 static inline uint64_t random_scale(struct random *random, double least, double most)
 {
     return (uint64_t)(least * pow(most / least, random_share(random)));

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#define TURN 6.283185307179586 /* of a circle */
+#define TURN 6.283185307179586 /* full circle */
 
 void power_init(struct power *power, struct power_part *parts, size_t size)
 {
@@ -64,7 +64,7 @@ void power_add_sine(struct power *power, uint64_t period_ns, double amplitude_w)
     power->max_w += amplitude_w;
 }
 
-/* The part at that time of the period. */
+/* @return the part at a time of the period. */
 static const struct power_part *power_part_at(const struct power *power, uint64_t ns)
 {
     size_t first = 0, count = power->count;

@@ -4,15 +4,15 @@
 #include <errno.h>
 #include <string.h>
 
-#define LOOK_NS_MAX 200   /* from one look at the clock to the next */
-#define WAKE_NS_MAX 60000 /* until a thread that is woken runs */
+#define LOOK_NS_MAX 200   /* from one reading of the clock to the next */
+#define WAKE_NS_MAX 60000 /* from waking a thread until it runs */
 
 static struct sim_clock *sim_of(struct session_clock *clock)
 {
     return (struct sim_clock *)clock;
 }
 
-/* Nothing happens while the process stands still. */
+/* @return when the process goes on, if it stands still at now_ns; else now_ns. */
 static uint64_t sim_awake_ns(const struct sim_clock *clock, uint64_t now_ns)
 {
     for (size_t i = 0; i < clock->stop_count; i++) {
@@ -50,14 +50,14 @@ static void sim_boot(struct session_clock *base, char boot[APAPI_BOOT_SIZE])
     (void)boot;
 }
 
-/* Any growing number will do. */
+/* @return a number that only grows, which is all that is needed. */
 static uint64_t sim_cpu_ns(struct session_clock *base, const pthread_t *thread)
 {
     (void)thread;
     return sim_of(base)->steps * 1000;
 }
 
-/* How late an actor that was woken, or whose deadline has come, begins. */
+/* @return how late an actor begins after it was woken, or after its deadline. */
 static uint64_t sim_latency_ns(struct sim_clock *clock)
 {
     uint64_t ns = 1000 + random_below(&clock->random, WAKE_NS_MAX);
@@ -120,12 +120,12 @@ static void sim_step(struct sim_clock *clock, struct sim_actor *actor)
     } else if (setjmp(actor->ended) == 0) {
         sim_step_worker(actor);
     } else {
-        actor->lost = true; /* at its own time, which others may not have reached yet */
+        actor->lost = true; /* at its own time, which the other actors may not have reached yet */
     }
     clock->running = before;
 }
 
-/* The caller waits: the others run until it is woken or its time has come. @return if woken. */
+/* While the caller waits, run the others until it is woken or its time comes. @return if woken. */
 static bool sim_run_others(struct sim_clock *clock, uint64_t deadline_ns)
 {
     struct sim_actor *caller = clock->running;
@@ -188,7 +188,7 @@ static void sim_wake(struct session_clock *base, pthread_cond_t *changed)
         if (actor->until_ns > now_ns) {
             actor->until_ns = now_ns + random_below(&clock->random, WAKE_NS_MAX);
         } else if (actor->now_ns < now_ns) {
-            actor->now_ns = now_ns; /* what it is told was not so before */
+            actor->now_ns = now_ns; /* it is told of what was not so before */
         }
     }
 }

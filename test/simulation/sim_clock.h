@@ -9,28 +9,28 @@
 #include "session/worker.h"
 #include "simulation/chance.h"
 
-#define SIM_ACTORS 32 /* the caller, and all threads of a session that ever were */
+#define SIM_ACTORS 32 /* the caller, and all threads that a session has ever had */
 #define SIM_STOPS 3   /* times in which the whole process stands still */
-#define SIM_CLOCK_UNIX_NS INT64_C(1700000000000000000) /* when the clock shows 0 */
+#define SIM_CLOCK_UNIX_NS INT64_C(1700000000000000000) /* when the clock is at 0 */
 
 /**
  * A clock for a session without threads: a discrete-event simulation. The caller and each worker
- * are actors with a local time; always the one with the smallest time makes one step. What takes
- * time moves only the actor's own.
+ * are actors, each with a local time. The actor with the smallest time makes the next step. What
+ * takes time moves only the actor's own time.
  */
 struct sim_clock {
     struct session_clock base;
-    struct random random;  /* for what is not in the history: how long a few instructions take */
-    uint64_t late_once_in; /* an actor that wakes up is late; 0: never */
-    uint64_t latest_ns;    /* by so much at most */
+    struct random random;  /* for what the history does not say: how long a few instructions take */
+    uint64_t late_once_in; /* one in so many wake-ups of actors is late; 0: none */
+    uint64_t latest_ns;    /* the longest delay */
     struct sim_actor {
         uint64_t now_ns;
-        uint64_t until_ns; /* it sleeps; 0: it does not */
+        uint64_t until_ns; /* it sleeps until then; 0: it does not sleep */
         const pthread_cond_t *changed;
         struct worker *worker; /* NULL: the caller */
         bool alive;
-        bool lost;     /* its source has ended the thread */
-        jmp_buf ended; /* a source ends the thread */
+        bool lost;     /* a source has ended the thread */
+        jmp_buf ended; /* to here, a source ends the thread */
     } actors[SIM_ACTORS];
     size_t count;
     struct sim_actor *running;
@@ -39,25 +39,25 @@ struct sim_clock {
     } stops[SIM_STOPS];
     size_t stop_count;
     uint32_t refused; /* bit i: the thread i, counted from 0, cannot be started */
-    unsigned started; /* threads, those that could not be started included */
+    unsigned started; /* threads, with those that could not be started */
     unsigned refusals, left;
     uint64_t steps, steps_max;
-    const char *broken; /* what must not happen has happened: a deadlock, endless steps */
+    const char *broken; /* an event that must not happen: a deadlock, endless steps; NULL */
 };
 
-/** The caller begins at `now_ns`. */
+/** Begin the clock; the caller's time is `now_ns`. */
 void sim_clock_init(struct sim_clock *clock, uint64_t seed, uint64_t now_ns);
 
-/** For a source or the caller: so much time passes. @return the time then. */
+/** For a source or the caller: let time pass. @return the time after it. */
 uint64_t sim_clock_pass(struct sim_clock *clock, uint64_t ns);
 
-/** For a source: end the thread that calls. */
+/** For a source: end the thread that calls it. */
 _Noreturn void sim_clock_end_thread(struct sim_clock *clock);
 
-/** For the caller: let the others run until `until_ns`. */
+/** For the caller: let the other actors run until `until_ns`. */
 void sim_clock_sleep(struct sim_clock *clock, uint64_t until_ns);
 
-/** The session is gone: let all of its threads come to their end. @return false if one does not. */
+/** End all threads of a session that is gone. @return false if one does not end. */
 bool sim_clock_finish(struct sim_clock *clock);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "sources/sources.h"
 
-#define LIFE 16 /* leaps of one life of a counter, at most */
+#define LIFE 16 /* most leaps in one life of a counter */
 
 struct sim_reader {
     struct apapi_reader base;
@@ -98,7 +98,7 @@ static uint64_t updated_ns(const struct history_component *component, size_t eve
                : (at_ns - meter->phase_ns) / meter->update_ns * meter->update_ns + meter->phase_ns;
 }
 
-/* When the counter has begun at 0 last; 0: never. */
+/* @return when the counter last began again at 0; 0: never. */
 static uint64_t begun_ns(const struct history_component *component, uint64_t at_ns, unsigned *life)
 {
     uint64_t begun_ns = 0;
@@ -325,7 +325,7 @@ static void describe_event(struct apapi_event *event, size_t component, size_t i
     event->most_w = (float)meter->most_w;
 }
 
-/* After it was gone its events are in another order. */
+/* Open a component. After it has vanished, its events are in another order. */
 static struct apapi_reader *open_reader(size_t component)
 {
     const struct history_component *script = &source->history->components[component];
@@ -360,7 +360,7 @@ static size_t number_of(const char *component)
     return (size_t)(component[1] - '0');
 }
 
-#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* --wrap calls them */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* --wrap calls these functions */
 
 bool __wrap_apapi_route_known(const char *component)
 {

@@ -6,7 +6,7 @@
 
 #include "apapi/record.h"
 
-/** A measurement as the accounting file has it: written and read again. @return 0, or -1. */
+/** Write a measurement as in the accounting file, and read it again. @return 0; -1. */
 static inline int written_read(const struct apapi_measurement *m, struct apapi_record *copy,
                                struct apapi_error *err)
 {
