@@ -11,7 +11,7 @@
 #include "session/overflow.h"
 #include "session/session.h"
 
-#define ROUNDING 1e-9L /* of a sum of doubles */
+#define ROUNDING 1e-9L /* relative rounding of a sum of doubles */
 
 uint64_t crossings_told, crossings_counted, crossings_levels_judged;
 
@@ -44,7 +44,7 @@ static void crossings_choose_what(struct crossings_threshold *threshold,
     }
 }
 
-/* Amounts of the order of what is used in one to a hundred intervals, powers that are likely. */
+/* Choose an amount that is used in about one to a hundred intervals, or a power that is likely. */
 static void crossings_choose_level(struct crossings_threshold *threshold,
                                    const struct history *history, struct random *random)
 {
@@ -102,7 +102,7 @@ static void crossings_fail(const struct crossings *crossings,
               (double)threshold->hold_ns / 1e9, what, is, shall);
 }
 
-/* The time lies between the reading that shows it and the last one before with another total. */
+/* Check that the time is between the reading that shows it and the last one with another total. */
 static void crossings_check_time(const struct crossings *crossings,
                                  const struct crossings_threshold *threshold,
                                  const struct apapi_overflow_crossing *crossing)
@@ -175,7 +175,7 @@ static void crossings_tell(const struct apapi_overflow_crossing *crossing, void 
     }
     threshold->latest_ns = crossing->time_ns;
     if (threshold->changed) {
-        return; /* it may be a crossing of the earlier one */
+        return; /* it may be a crossing of the threshold before the change */
     }
     if (!crossings_counts(threshold)) {
         crossings_check_level(crossings, threshold, crossing);
@@ -271,7 +271,7 @@ static long double crossings_before(const struct crossings_course *course)
     return course->count ? course->points[course->count - 1].total : 0;
 }
 
-/* The session's figures of a reading, which other tests judge: here it is only added up. */
+/* Add up the session's values of a reading. Other tests judge these values. */
 static void crossings_add_value(struct crossings *crossings, size_t component, size_t event,
                                 double value, struct crossings_point point)
 {
@@ -291,7 +291,7 @@ static void crossings_add_value(struct crossings *crossings, size_t component, s
     crossings_add_point(course, point);
 }
 
-/* Powers are judged by others, too: here it is only seen what thresholds make of them. */
+/* Note the session's powers, which other tests judge; here, only the crossings are judged. */
 static void crossings_add_powers(struct crossings *crossings)
 {
     for (int d = APAPI_DOMAIN_NONE; d < APAPI_DOMAINS; d++) {
@@ -331,12 +331,12 @@ void crossings_sample(struct crossings *crossings, size_t component,
 /* --- the levels that a course passes, counted once more, from the course as a whole ------------
  */
 
-/* How often a course passes the level of a threshold. */
+/* How often a course passes a threshold's level. */
 struct crossings_levels {
-    uint64_t least, unsure; /* within the rounding of a time */
+    uint64_t least, unsure; /* unsure: within the rounding of times */
 };
 
-/* The excursions beyond the level, as lines between values. */
+/* An excursion beyond the level; the course is a line between each two values. */
 struct crossings_excursion {
     bool known, beyond, done;
     uint64_t since_ns, last_ns;
@@ -346,14 +346,14 @@ struct crossings_excursion {
 static uint64_t crossings_when_ns(const struct crossings_excursion *e, uint64_t now_ns,
                                   double before, double now)
 {
-    /* where another component begins to feed a domain, its first power may be of an earlier time */
+    /* when another component begins to feed a domain, its first power may have an earlier time */
     if (now_ns <= e->last_ns) {
         return now_ns;
     }
     return e->last_ns + (uint64_t)((double)(now_ns - e->last_ns) * (before / (before - now)));
 }
 
-/* @return whether the hold time has passed; 2: within the rounding of a time. */
+/* @return 1: the hold time has passed; 0: it has not; 2: within the rounding of times. */
 static int crossings_has_held(const struct crossings_excursion *e, uint64_t until_ns,
                               uint64_t hold_ns)
 {
@@ -417,7 +417,7 @@ static struct crossings_levels crossings_find_levels(const struct crossings_cour
 
 /* --- judging ---------------------------------------------------------------------------------- */
 
-/* @return the total at the end [J]; NAN: it is not known. */
+/* @return the total of a counter at the end [J]; 0: there was no reading, or it is a gauge. */
 static long double crossings_total(const struct crossings *crossings, size_t component,
                                    size_t event)
 {
@@ -439,7 +439,7 @@ static void crossings_judge_count(struct crossings *crossings,
     }
 }
 
-/* @param exact  the meters have counted that, else no more than that */
+/* @param exact  the meters have counted total_j; else, at most that much */
 static void crossings_judge_total(struct crossings *crossings,
                                   const struct crossings_threshold *threshold, long double total_j,
                                   bool exact)
@@ -451,7 +451,7 @@ static void crossings_judge_total(struct crossings *crossings,
                           fminl(times * (1 + ROUNDING), most));
 }
 
-/* The values of a gauge, or the powers of a domain. */
+/* Judge the values of a gauge, or the powers of a domain. */
 static void crossings_judge_course(struct crossings *crossings,
                                    const struct crossings_threshold *threshold,
                                    const struct crossings_course *course)
@@ -477,8 +477,8 @@ static bool crossings_is_part(const struct crossings_threshold *threshold,
 }
 
 /*
- * The sum of all meters of the domains is the most; the results, which lack what came after
- * the latest moment at which all were known, are compared where there is one meter.
+ * The sum of all meters of the domains is the most. Results lack what came after the latest moment
+ * at which all meters were known, so a result is compared only if there is one meter.
  */
 static void crossings_judge_sum(struct crossings *crossings,
                                 const struct crossings_threshold *threshold)

@@ -8,22 +8,22 @@
 
 #define MS UINT64_C(1000000)
 #define S UINT64_C(1000000000)
-#define LEAP_S 1000       /* no time makes that plausible */
-#define STRETCHED_NS S    /* of the fastest component: the interval, if it is stretched */
-#define RUN_INTERVALS 120 /* of the fastest component */
+#define LEAP_S 1000       /* [s], not plausible in any run */
+#define STRETCHED_NS S    /* longest stretched interval of the fastest component */
+#define RUN_INTERVALS 120 /* length of a run, in intervals of the fastest component */
 
 static const enum apapi_domain domains[] = {APAPI_DOMAIN_PACKAGE, APAPI_DOMAIN_DRAM,
                                             APAPI_DOMAIN_GPU};
 
 enum shape { SHAPE_CONSTANT, SHAPE_SQUARE, SHAPE_BURSTS, SHAPE_STEPS, SHAPES };
 
-/* Whole joules for each second, and whole microjoules for each part: sums are exact. */
+/* @return whole joules for each second, and whole microjoules for each part: sums are exact. */
 static double generate_some_w(struct random *random, double most_w)
 {
     return 1 + floor(random_between(random, 0, most_w - 1));
 }
 
-/* @param most_w  never more than this */
+/* @param most_w  the power is never higher */
 static void generate_power(struct power *power, struct random *random, double most_w)
 {
     enum shape shape = (enum shape)random_below(random, SHAPES);
@@ -61,7 +61,7 @@ static void generate_counter(struct history_meter *meter, struct random *random)
     meter->doubles = random_once_in(random, 8);
     meter->scale = meter->doubles ? 1 : scales[random_below(random, 4)];
     if (!meter->doubles && !random_once_in(random, 4)) {
-        /* from a tenth of a second at full power to a day */
+        /* range of a tenth of a second at full power to a day */
         double range_j = random_once_in(random, 2) ? max_w * random_between(random, 0.1, 10)
                                                    : max_w * random_between(random, 10, 1e5);
 
@@ -107,7 +107,7 @@ static uint64_t generate_reading_ns(struct random *random)
     return random_scale(random, 1e3, 1e6);
 }
 
-/* A source that is slow to read has an own worker, or few would have their readings in time. */
+/* A component that is slow to read has its own worker, or few others would be read in time. */
 static void generate_component(struct history_component *component, struct random *random)
 {
     component->interval_ns = random_scale(random, 1e6, random_once_in(random, 4) ? 5e9 : 2e8);
@@ -122,7 +122,7 @@ static void generate_component(struct history_component *component, struct rando
     }
 }
 
-/* One of a kind: history_fault_at() tells one of them at a time. */
+/* Keep one fault of each kind: history_fault_at() returns one fault of a kind at a time. */
 static void drop_second_faults(struct history_component *component)
 {
     unsigned seen = 0;
@@ -171,7 +171,7 @@ static void generate_stops(struct history *history, struct random *random)
     history->latest_ns = random_scale(random, 1e5, 3e8);
 }
 
-/* Start, snapshots, stop; again, up to three times. */
+/* Make actions: start, snapshots and stop, up to three times. */
 static void generate_actions(struct history *history, uint64_t length_ns, struct random *random)
 {
     size_t runs = random_once_in(random, 3) ? 1 + random_below(random, 3) : 1;
@@ -205,7 +205,7 @@ static uint64_t fastest_ns(const struct history *history)
     return fastest_ns;
 }
 
-/* Single ones, or all from one on. */
+/* @return bits of threads that cannot be started: single ones, or all from one on. */
 static uint32_t generate_refused_threads(struct random *random)
 {
     uint32_t few = (uint32_t)(1 << random_below(random, 6) | 1 << random_below(random, 6));
@@ -213,7 +213,7 @@ static uint32_t generate_refused_threads(struct random *random)
     return random_once_in(random, 2) ? few : UINT32_MAX << random_below(random, 6);
 }
 
-/* A leap that may be plausible before long. */
+/* Make some leaps so small that they may soon be plausible. */
 static void generate_small_leaps(struct history *history, struct random *random)
 {
     for (size_t i = 0; i < history->component_count; i++) {
@@ -236,7 +236,7 @@ static void stretch_component(struct history_component *component, uint64_t time
     }
 }
 
-/* As many readings in a longer time: outages after which a source is opened again. */
+/* Make time longer, with as many readings, so that sources are opened again after outages. */
 static void generate_stretch(struct history *history, struct random *random)
 {
     uint64_t most = STRETCHED_NS / fastest_ns(history);
@@ -252,7 +252,7 @@ static void generate_stretch(struct history *history, struct random *random)
     history->end_ns *= times;
 }
 
-/* From numbers of its own, so that seeds that are kept stay what they are. */
+/* Add more by other random numbers, so that the seeds in histories.c keep their histories. */
 static void generate_more(struct history *history)
 {
     struct random random = {.state = history->seed * UINT64_C(0x9e3779b97f4a7c15) + 2};

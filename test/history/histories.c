@@ -12,28 +12,28 @@
 #include "history/judge.h"
 #include "history/play.h"
 
-#define NAMED_MAX 200 /* failing histories that are named */
-#define MANY 10000    /* histories, in which one figure at least of a kind ... */
-#define SOME 100      /* ... that has so many should be outside */
+#define NAMED_MAX 200 /* failing histories whose seeds are printed */
+#define MANY 10000    /* of so many histories, at least one figure of a kind ... */
+#define SOME 100      /* ... that has so many figures should be outside */
 
 static const char usage[] =
     "usage: histories [--seed A[..B]]\n"
     "Play the histories of the seeds A to B, by default 1..100000 and those in which\n"
     "something was found before.\n";
 
-/* Histories in which something was found that is mended since. Played before all others. */
+/* Histories in which a defect was found, which is mended. They are played before all others. */
 static const uint64_t seeds[] = {
     20313, /* the first reading failed, and the first energy that a threshold saw was no longer 0 */
-    50658, /* the same, where it was doubted */
+    50658, /* the same, when that reading was doubted */
     33143, /* a counter of doubles that moved once and stood still at the end had counted nothing */
     12678, /* the first readings of a counter were out of its range, and became its baseline */
-    13402, /* the same: energy without two good readings */
+    13402, /* the same: there was energy without two good readings */
     1077869, /* a standstill hid a wrap, and was not flagged */
     17766,   /* a stop of 3 s within the first reading hid wraps, and was not flagged */
     238617,  /* a leap after an outage was taken for what a counter had missed */
     317428,  /* the oracle was wrong by one update of the counter: it may have wrapped unseen */
     4031514, /* uncovered time was weighed with a mean that was too small */
-    8987921, /* the same, where a source came back at nearly the same value */
+    8987921, /* the same, when a source came back with nearly the same value */
     587176,  /* the last reading, which began a segment, was counted as covered */
     699004,  /* what a late counter showed may have been a leap, and the time was covered */
     1090583, /* a counter that stood still and wrapped was taken for one that had restarted */
@@ -41,12 +41,12 @@ static const uint64_t seeds[] = {
     1296394, /* a reset after a standstill was taken for a counter that had passed its end */
     1090444, /* a pause between readings was taken for an update period, and made gaps */
     367,     /* a snapshot refused a reading that the next one would have explained */
-    1174,    /* the same */
+    1174,    /* the same again */
 };
 
 struct options {
     uint64_t first, last;
-    bool seeds; /* those of the table, too */
+    bool seeds; /* also the seeds of the table */
     uint64_t played, failed, steps;
 };
 
@@ -76,7 +76,7 @@ static void play_one(struct options *options, uint64_t seed)
     }
 }
 
-/* Whoever mends a kind takes it off the list. */
+/* Report kinds with no figure outside: a kind that is mended must be removed from the list. */
 static int tell_kinds(const struct options *options)
 {
     int unexpected = 0;

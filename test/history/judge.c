@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The oracle: it knows the true power and when it was read. */
+/* The oracle, which knows the true power and when it was read. */
 #include "history/judge.h"
 
 #include <inttypes.h>
@@ -8,12 +8,12 @@
 #include "session/component.h"
 #include "simulation/written.h"
 
-#define EXACT 1e-9 /* of a sum of doubles */
+#define EXACT 1e-9 /* relative rounding of a sum of doubles */
 #define CLOSE_NS UINT64_C(1000000000)
 #define SECOND_NS UINT64_C(1000000000)
-#define LOOKS_NS 1000     /* four looks at the clock */
-#define QUICK_NS 10000000 /* a reading that nobody waits for in vain */
-#define RECORD_ONE_IN 8   /* histories: it takes longer than all else in them */
+#define LOOKS_NS 1000     /* time of four looks at the clock */
+#define QUICK_NS 10000000 /* a reading that is not waited for in vain */
+#define RECORD_ONE_IN 8   /* one history in so many: it takes longer than the rest */
 #define PATIENCE_NS                                                                                \
     UINT64_C(40000000) /* with a counter whose period is not stated, see counter.c */
 
@@ -28,7 +28,7 @@ const char *const kind_names[KINDS] = {
 };
 struct kind_count kind_counts[KINDS];
 
-/* One event of the run. */
+/* One event in a run. */
 struct judged {
     struct play *play;
     size_t component, event;
@@ -56,8 +56,8 @@ static bool judged_is_frozen(const struct judged *j, uint64_t at_ns)
 }
 
 /*
- * It stands still at the last reading or, as it may be read anywhere after that, at a break; or it
- * has shown at once what it had missed, and too little time has passed since to believe that.
+ * The counter stands still at the last reading, or at a break, as the break may be read at any time
+ * after that; or it has shown at once what it missed, too short a time ago to be believed.
  */
 static bool ends_frozen(const struct judged *j)
 {
@@ -77,9 +77,9 @@ static bool ends_frozen(const struct judged *j)
 }
 
 /*
- * The energy that it does not show yet at the end, or shows of the time before; again after each
- * break, and where the last reading is doubted because the counter moves less often than is known
- * [J].
+ * The energy that the counter does not show yet at the end, or shows of the time before [J]; again
+ * for each break, and once more if the last reading is doubted because the counter moves less often
+ * than is known.
  */
 static double update_j(const struct judged *j)
 {
@@ -93,15 +93,15 @@ static void judged_fail(const struct judged *j, const char *what, double is, dou
 }
 
 /*
- * The session looks at the clock before and after a reading, a little farther from it than the
- * source itself [ns]; the process may stand still there.
+ * The session looks at the clock before and after a reading, a little farther away than the source
+ * does [ns]. In between, the process may stand still.
  */
 static double judged_looks_ns(const struct judged *j)
 {
     return j->play->history.stop_count ? INFINITY : LOOKS_NS;
 }
 
-/* No joule without a cause: no more than was used from the first reading to the last one. */
+/* No energy without a cause: at most what was used from the first reading to the last one. */
 static void judge_cause(const struct judged *j)
 {
     double most_j = power_between_j(j->power, j->seen->first.value_ns, j->seen->last.value_ns) +
@@ -115,7 +115,7 @@ static void judge_cause(const struct judged *j)
     }
 }
 
-/* Covered energy is counted: the missing part was used in the time that is not covered. */
+/* Covered energy is counted: missing energy was used in the time that is not covered. */
 static void judge_covered(const struct judged *j)
 {
     const struct seen *seen = j->seen;
@@ -139,7 +139,7 @@ static void judge_covered(const struct judged *j)
     }
 }
 
-/* A trapezoid between each two readings; what failed is not bridged. */
+/* There is a trapezoid between each two readings; a failed reading is not bridged. */
 static void judge_gauge(const struct judged *j)
 {
     double looks_ns = judged_looks_ns(j) * (double)(1 + j->seen->failed);
@@ -194,7 +194,7 @@ static void count_kinds(unsigned kinds, bool outside)
     }
 }
 
-/* The promise: the energy is within its uncertainty, and one update, of the truth. */
+/* The promise: the energy differs from the truth by at most its uncertainty and one update. */
 static void judge_uncertainty(const struct judged *j)
 {
     const struct run *run = &j->play->run;
@@ -215,7 +215,7 @@ static void judge_uncertainty(const struct judged *j)
 
 /* --- counts: incidents, and every unit of a counter that cannot be mistaken ------------------- */
 
-/* Absurd readings of a counter without a range may be taken for the first ones after a reset. */
+/* Absurd readings of a counter without a range may be taken for its first ones after a reset. */
 static bool may_begin_absurd(const struct judged *j)
 {
     const struct seen *seen = j->seen;
@@ -225,7 +225,7 @@ static bool may_begin_absurd(const struct judged *j)
     return !j->meter->range_max && (seen->absurd_first || (seen->absurd > 0 && begins));
 }
 
-/* The first move of a counter that stood still when a segment began may be older than that. */
+/* If a counter stood still when a segment began, its first move may be older than the segment. */
 static bool may_begin_frozen(const struct judged *j)
 {
     const struct history_component *script = judged_script(j);
@@ -243,7 +243,7 @@ static bool may_begin_frozen(const struct judged *j)
     return false;
 }
 
-/* Where it is not stated that it moves seldom, it seems to stand still, too: less is counted. */
+/* If it is not stated that a counter moves seldom, it seems to stand still: less is counted. */
 static bool may_seem_frozen(const struct judged *j)
 {
     const struct history_component *script = judged_script(j);
@@ -262,7 +262,7 @@ static bool is_certain(const struct judged *j)
            !may_begin_absurd(j) && !may_begin_frozen(j) && !may_seem_frozen(j);
 }
 
-/* A break is a reset, but for one at the last reading, which is refused. */
+/* Each break is a reset, except a break at the last reading, which is refused. */
 static void judge_resets(const struct judged *j)
 {
     const struct apapi_incidents *incidents = &j->result->incidents;
@@ -278,7 +278,7 @@ static void judge_resets(const struct judged *j)
     }
 }
 
-/* The only fault of all components. NULL: there is none, or there are others. */
+/* @return the only fault of all components; NULL: there is none, or there are others. */
 static const struct history_fault *only_fault(const struct history *history, size_t component)
 {
     size_t others = history->stop_count;
@@ -291,7 +291,7 @@ static const struct history_fault *only_fault(const struct history *history, siz
                : NULL;
 }
 
-/* For all components to be read once, and this one to be opened. */
+/* @return the time to read all components once, and to open this one. */
 static uint64_t round_ns(const struct history *history, size_t component)
 {
     uint64_t round_ns =
@@ -303,14 +303,14 @@ static uint64_t round_ns(const struct history *history, size_t component)
     return round_ns;
 }
 
-/* The shared worker goes on reading what fails; it opens nothing. */
+/* The shared worker goes on reading a component that fails, but it does not open any. */
 static bool is_in_need_of_thread(const struct history_component *script,
                                  const struct history_fault *fault)
 {
     return script->slow || script->own_worker || fault->kind == FAULT_VANISH;
 }
 
-/* It is tried again after pauses that double: what is there again is read before long. */
+/* A component is tried again after pauses that double, so it is read soon after it has returned. */
 static void judge_return(const struct judged *j)
 {
     const struct history *history = &j->play->history;
@@ -404,7 +404,7 @@ static void judge_events(struct play *play)
 
 /* --- domains --------------------------------------------------------------------------------- */
 
-/* A component's energy of a domain: its counters, else its gauges. NAN: not all known. */
+/* @return a component's energy of a domain, by its counters, else by its gauges; NAN: not known. */
 static double component_domain_j(const struct play *play, const struct apapi_measurement *m,
                                  size_t component, int domain)
 {
@@ -433,7 +433,7 @@ static bool is_same(double a, double b)
     return fabs(a - b) <= EXACT * fmax(fabs(a), fabs(b));
 }
 
-/* When all of its meters for the domain had been read first. */
+/* @return when all meters of the component for the domain had been read once. */
 static uint64_t first_known_ns(const struct play *play, size_t component, int domain)
 {
     const struct history_component *script = &play->history.components[component];
@@ -449,7 +449,7 @@ static uint64_t first_known_ns(const struct play *play, size_t component, int do
     return known_ns;
 }
 
-/* How late it was with the domain [ns]; 0: in time; UINT64_MAX: that cannot be said. */
+/* @return how late the component was with the domain [ns]; 0: in time; UINT64_MAX: not certain. */
 static uint64_t feeder_late_ns(const struct play *play, size_t component, int domain)
 {
     const struct history_component *script = &play->history.components[component];
@@ -463,8 +463,8 @@ static uint64_t feeder_late_ns(const struct play *play, size_t component, int do
 }
 
 /*
- * A domain's energy is that of one component, never of two: the first one of the list that measures
- * it; those that were late are behind the others.
+ * A domain's energy is that of one component, never of two: of the first one in the list that
+ * measures it. Components that were late come after the others.
  */
 static void judge_domain(struct play *play, const struct apapi_measurement *m, int domain)
 {
@@ -506,7 +506,7 @@ static void judge_timeline(struct play *play, const struct apapi_measurement *m,
         play_fail(play, "%s: a timeline of %.9f s for %.9f s", apapi_domain_name(domain),
                   seconds((double)timeline->length_ns), seconds((double)m->elapsed_ns));
     }
-    /* bins are floats */
+    /* bins are floats, and so less exact */
     if (energy_j > result->energy_j * (1 + 1e-5) + 1e-6) {
         play_fail(play, "%s: a timeline of %.9g J for %.9g", apapi_domain_name(domain), energy_j,
                   result->energy_j);
@@ -563,7 +563,7 @@ static void compare_records(struct play *play, const struct apapi_measurement *a
     }
 }
 
-/* A record reads as it was written. */
+/* A record must be read as it was written. */
 static void judge_record(struct play *play, const struct apapi_measurement *m)
 {
     struct apapi_record copy;
@@ -599,7 +599,7 @@ static void judge_page(struct play *play)
     }
 }
 
-/* A step whose sampler is killed has the last snapshot: it never has more than the whole. */
+/* A step whose sampler is killed has the last snapshot, which never has more than the whole. */
 static void judge_growth(struct play *play, const struct apapi_measurement *m)
 {
     const struct apapi_measurement *end = &play->run.m;
@@ -628,7 +628,7 @@ void judge_snapshot(struct play *play, const struct apapi_measurement *m)
     judge_record(play, m);
 }
 
-/* Where nothing is slow, late or wrong, all is read at the start and at the stop. */
+/* If nothing is slow, late or wrong, everything is read at the start and at the stop. */
 static bool is_undisturbed(const struct history *history)
 {
     bool undisturbed =

@@ -3,29 +3,29 @@
 #define HISTORY_JUDGE_H
 #include "history/play.h"
 
-/** Why a figure may be wrong by more than its uncertainty: known, and not mended yet. */
+/** Why a figure may be wrong by more than its uncertainty: known reasons, not mended yet. */
 enum kind {
-    KIND_VARYING,        /* the power changes, and the uncertainty takes the mean */
+    KIND_VARYING,        /* the power changes, but the uncertainty is calculated with the mean */
     KIND_UPDATE_UNKNOWN, /* a counter moves less often than is known */
     KIND_FROZEN_START, /* a counter stands still at the first reading, then shows the time before */
-    KIND_FROZEN_END,   /* a counter stands still at the last reading, and not long enough to see */
-    KIND_UNCOVERED,    /* much of the time is not covered, and it is taken for the mean */
+    KIND_FROZEN_END,   /* a counter stands still at the last reading, too short to be seen */
+    KIND_UNCOVERED,    /* much of the time is not covered, and the mean is used for it */
     KIND_BEYOND,       /* an own worker's last reading is made after the end, its first late */
     KINDS
 };
 
 extern const char *const kind_names[KINDS];
 
-/** How often figures of each kind were judged, and how often they were outside. */
+/** How many figures of a kind were judged, and how many of them were outside. */
 struct kind_count {
     uint64_t judged, outside;
 };
 extern struct kind_count kind_counts[KINDS];
 
-/** A snapshot of the run that goes on. */
+/** Judge a snapshot of the run in progress. */
 void judge_snapshot(struct play *play, const struct apapi_measurement *m);
 
-/** The run's measurement, its snapshots and the live page. */
+/** Judge the run's measurement, its snapshots and the live page. */
 void judge_run(struct play *play);
 
 #endif

@@ -128,8 +128,8 @@ static void create(struct play *play)
     crossings_set(&play->crossings);
 }
 
-/* How much longer than it waits for sources a call may take: threads are late, the process stands
- * still, and the caller itself is late. */
+/* @return how much longer than it waits for sources a call may take: threads are late, the process
+ * stands still, and the caller itself is late. */
 static uint64_t excuse_ns(const struct play *play, uint64_t from_ns)
 {
     uint64_t excuse_ns = 10000000 + 20 * (play->history.late_once_in ? play->history.latest_ns : 0);
@@ -214,7 +214,7 @@ static void stop(struct play *play)
     clear_run(play);
 }
 
-/* There was no thread for it. */
+/* Check a session that was not started, because there was no thread. */
 static void check_not_started(struct play *play)
 {
     struct apapi_measurement m;
@@ -244,7 +244,7 @@ static void act(struct play *play, const struct history_action *action)
     }
 }
 
-/* Then what is open is closed by who is there. */
+/* @return whether a thread was missing; then readers are closed by another thread. */
 static bool lacked_thread(const struct play *play)
 {
     bool ended = false;
@@ -255,7 +255,7 @@ static bool lacked_thread(const struct play *play)
     return ended || play->clock.refusals > 0;
 }
 
-/* A source that hangs for a while closes its source later than the session ends. */
+/* A source that hangs for a while closes its reader later than the session ends. */
 static void finish(struct play *play)
 {
     apapi_session_destroy(play->session);

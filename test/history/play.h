@@ -12,12 +12,12 @@
 #include "simulation/sim_source.h"
 
 #define PLAY_TEXT_SIZE 400
-#define PLAY_SNAPSHOTS 2 /* of each run that are kept */
+#define PLAY_SNAPSHOTS 2 /* kept for each run */
 
 /** One run of a history, from start to stop. */
 struct run {
-    uint64_t start_ns, end_ns; /* of what was measured */
-    uint64_t asked_ns;         /* when the stop was called */
+    uint64_t start_ns, end_ns; /* of the measured time */
+    uint64_t asked_ns;         /* when the stop was requested */
     bool goes_on;
     struct seen seen[HISTORY_COMPONENTS][HISTORY_EVENTS];
     struct apapi_measurement snapshots[PLAY_SNAPSHOTS];
@@ -34,13 +34,13 @@ struct play {
     struct apapi_live_page page;
     struct run run;
     struct crossings crossings;
-    char failure[PLAY_TEXT_SIZE]; /* "": it is as it must be */
+    char failure[PLAY_TEXT_SIZE]; /* "": no failure */
 };
 
 /** Make the history of a seed. */
 void history_generate(struct history *history, uint64_t seed);
 
-/** Play the history of a seed. @return whether all was as it must be. */
+/** Play the history of a seed. @return whether there was no failure. */
 bool play_history(struct play *play, uint64_t seed);
 
 /** Note a failure; the first one stays. */

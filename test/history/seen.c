@@ -5,10 +5,10 @@
 
 #include "apapi/event.h"
 
-#define SLACK_UPDATES 3    /* what is learned of an update may be longer than it is */
-#define UNKNOWN_NS 1000000 /* an update that no source states is taken for this at first */
-#define LATE_UPDATES 3     /* so many it may stand still before it is believed to */
-#define DOUBTED_FOR 3      /* readings until a counter's doubts are over */
+#define SLACK_UPDATES 3    /* a learned update may be this many times as long */
+#define UNKNOWN_NS 1000000 /* an update that is not stated is taken for this at first */
+#define LATE_UPDATES 3     /* updates for which a counter may stand still before that is believed */
+#define DOUBTED_FOR 3      /* readings until a counter is not doubted any more */
 
 static double max_w(const struct seen *seen)
 {
@@ -47,7 +47,7 @@ static double plausible_j(const struct seen *seen, uint64_t ns)
     return max_w(seen) * ((double)ns / 1e9) + 2 * seen->meter->scale;
 }
 
-/* Whether the reading looks like an increment from before a break, and what that would be. */
+/* Count an increment from before a break, if the reading looks like one, and what it would be. */
 static void seen_try_base(struct seen *seen, struct seen_base *base,
                           const struct seen_reading *reading)
 {
@@ -79,7 +79,7 @@ static void seen_try_bases(struct seen *seen, const struct seen_reading *reading
     seen->base_count = kept;
 }
 
-/* A counter of doubles is refused as long as it is implausible; one that goes back is not. */
+/* A counter of doubles is refused while it is implausible; but not if it goes back. */
 static void seen_break(struct seen *seen, const struct seen_reading *reading)
 {
     bool reopened = reading->opened != seen->last.opened;
@@ -87,7 +87,7 @@ static void seen_break(struct seen *seen, const struct seen_reading *reading)
 
     seen->breaks++;
     seen->returns += reopened;
-    seen->unsure |= seen->base_count > 0; /* two breaks at once */
+    seen->unsure |= seen->base_count > 0; /* there are two breaks at once */
     if (seen->doubt.left > 0 && seen->base_count < SEEN_BASES) {
         seen->bases[seen->base_count++] = seen->doubt;
     }
@@ -101,7 +101,7 @@ static void seen_break(struct seen *seen, const struct seen_reading *reading)
     }
 }
 
-/* @return whether a whole wrap may hide in that time */
+/* @return whether a whole wrap may be hidden in that time */
 static bool seen_hides(struct seen *seen, uint64_t ns)
 {
     bool hides = plausible_j(seen, ns + seen_slack_ns(seen)) >= range_j(seen);
@@ -110,7 +110,7 @@ static bool seen_hides(struct seen *seen, uint64_t ns)
     return hides;
 }
 
-/* The session's view of it: whole wraps are lost. */
+/* Count an increment as the session sees it: whole wraps are lost. */
 static void seen_count(struct seen *seen, uint64_t increment)
 {
     uint64_t max = seen->meter->range_max;
@@ -121,7 +121,7 @@ static void seen_count(struct seen *seen, uint64_t increment)
     seen->missing_j += (double)(increment - visible) * seen->meter->scale;
 }
 
-/* The increment is doubted, and with it what comes next. A whole wrap may be lost. */
+/* Doubt an increment, and the following ones with it. A whole wrap may be lost. */
 static void seen_doubt(struct seen *seen, bool hides)
 {
     seen->unsure = true;
@@ -131,8 +131,8 @@ static void seen_doubt(struct seen *seen, bool hides)
 }
 
 /*
- * Between two readings of the same counter. Of one that is opened again nobody knows whether it was
- * the same before. @return whether the session has to begin again with it
+ * Between two readings of the same counter. If it was opened again, it is unknown whether it is the
+ * same as before. @return whether the session must begin again with it
  */
 static bool seen_continue(struct seen *seen, const struct seen_reading *reading)
 {
@@ -154,7 +154,7 @@ static bool seen_continue(struct seen *seen, const struct seen_reading *reading)
     return false;
 }
 
-/* Readings that are long or late can make it seem to stand still. */
+/* Readings that take long or are late can make a counter seem to stand still. */
 static void seen_first_move(struct seen *seen)
 {
     seen->moves_late |= seen->begun_ns > 0 &&
@@ -193,7 +193,7 @@ void seen_fail(struct seen *seen)
     seen->lost = true;
 }
 
-/* As the gauge shows it. */
+/* @return the power as the gauge shows it [W]. */
 static double seen_power_w(const struct seen *seen, uint64_t at_ns)
 {
     double scale = seen->meter->scale;
