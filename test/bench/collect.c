@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* srun's report: all nodes of a big step send their records to apapi-collect at once. */
+/* srun's report: all nodes of a big step send their records to apapi-collect at the same time. */
 #include <math.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -11,14 +11,14 @@
 
 #define NODES 10000
 #define QUICK_NODES 100
-#define PARSED 100 /* records */
-#define LIMIT 1.1  /* times jansson, which only reads the same JSON */
+#define PARSED 100 /* number of records that jansson reads */
+#define LIMIT 1.1  /* factor of jansson's time, which only reads the same JSON */
 #define LIMIT_MIB 64
 #define PATIENCE_NS UINT64_C(60000000000)
 
 static struct message message;
 
-/* The node's message; its length goes to `size`. */
+/* @return the message of a node, for free(). @param size  result: its length */
 static char *make_delivery(FILE *records, unsigned node, unsigned nodes, size_t *size)
 {
     char *line = NULL, *text = NULL;
@@ -54,7 +54,7 @@ static void send_one(const struct sockaddr_in *address, const char *text, size_t
     close(fd);
 }
 
-/* The nodes, in a process of their own: makes everything, waits for the word, sends it. */
+/* Be all nodes, in another process: make all messages, wait for the order, and send them. */
 static void be_the_nodes(const struct sockaddr_in *address, unsigned nodes, int channel)
 {
     FILE *records = bench_open_records(nodes, true);
@@ -74,7 +74,7 @@ static void be_the_nodes(const struct sockaddr_in *address, unsigned nodes, int 
         _exit(EXIT_FAILURE);
     }
     for (unsigned i = 0; i < nodes; i++) {
-        unsigned node = (unsigned)(i * UINT64_C(7919) % nodes); /* not in their order */
+        unsigned node = (unsigned)(i * UINT64_C(7919) % nodes); /* in another order than theirs */
 
         send_one(address, texts[node], sizes[node]);
     }
@@ -108,10 +108,10 @@ static void check_report(const char *report, unsigned nodes)
 
 struct collecting {
     unsigned nodes;
-    double memory_mib; /* most of all runs */
+    double memory_mib; /* greatest of all runs */
 };
 
-/* @return how long jansson reads the records of the nodes [ms] */
+/* @return the time in which jansson reads the records of the nodes [ms] */
 static double run_jansson(void *context)
 {
     const struct collecting *collecting = context;
@@ -129,7 +129,7 @@ static double run_jansson(void *context)
     return (double)start_ns / 1e6 / PARSED * collecting->nodes;
 }
 
-/* @return from the last record to the report [ms] */
+/* @return the time from the last record to the report [ms] */
 static double run_collect(void *context)
 {
     static char program[] = BENCH_COLLECT;

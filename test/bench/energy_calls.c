@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Part of test/bench/energy-plugin: the plugin in a process that has the name of one of Slurm's. */
+/* Part of test/bench/energy-plugin: the plugin in a process that is named like one of Slurm's. */
 #include <dlfcn.h>
 #include <slurm/slurm.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 #define CALLS 10000
 
-/* Slurm's functions for the plugin. */
+/* Functions of Slurm that the plugin calls. */
 void slurm_error(const char *format, ...);
 void slurm_verbose(const char *format, ...);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi-bench: what APAPI costs, as ratios to the least that could do the same, in one run. */
+/* apapi-bench: what APAPI costs, as ratios to the least code that could do the same, in one run. */
 #include <fcntl.h>
 #include <math.h>
 #include <spawn.h>
@@ -16,16 +16,16 @@
 #include "bench/bench.h"
 
 #define PAIRS_MAX 256
-#define YARDSTICK_MIN 1e-9 /* a yardstick below the noise: the row is above every limit */
+#define YARDSTICK_MIN 1e-9 /* a smaller yardstick is noise: the row is above every limit */
 
-/* The values get sorted. */
+/* Return the median, and sort the values. */
 static double median(double *values, size_t count)
 {
     qsort(values, count, sizeof *values, compare_double);
     return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
-/* A cell of a figure and its kind: "1.07 x", "2.31 ms"; empty where there is no limit. */
+/* Format a cell with a value and its kind: "1.07 x", "2.31 ms"; "" if the value is 0. */
 static const char *format(char text[32], double value, const char *kind)
 {
     *text = '\0';
@@ -35,7 +35,7 @@ static const char *format(char text[32], double value, const char *kind)
     return text;
 }
 
-/* At most 100 columns. */
+/* Print a row of at most 100 columns. */
 static void print(const char *what, const char *ours, const char *bare, const char *yardstick,
                   const char *unit, const char *ratio, const char *limit, const char *ok)
 {
@@ -49,7 +49,7 @@ void bench_compare(struct bench_table *table, struct bench_row row, void *contex
     double our_costs[PAIRS_MAX], bare_costs[PAIRS_MAX], yardsticks[PAIRS_MAX], values[PAIRS_MAX];
     size_t pairs = table->quick ? row.quick_pairs : row.pairs;
     const char *kind = yardstick ? "y" : bare ? "x" : row.unit;
-    double value, limit = table->quick ? 0 : row.limit; /* a few pairs are too rough */
+    double value, limit = table->quick ? 0 : row.limit; /* a few pairs are not exact enough */
     char texts[5][32];
 
     for (size_t i = 0; i <= pairs && i < PAIRS_MAX; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The cost of a program's regions in a reading: 64 of them, in 32 threads. */
+/* The cost of a program's regions in a reading: 64 regions, in 32 threads. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static void bench_fill_page(void)
     }
 }
 
-/* Each thread has been in each region; both domains have counted. */
+/* Let each thread be in each region, and let both domains count. */
 static void bench_move(void)
 {
     uint64_t now_ns = clock_monotonic_ns();
@@ -55,7 +55,7 @@ static void bench_move(void)
     }
 }
 
-/* Only the reading is timed. @return [us] */
+/* Only the reading is timed. @return time of a reading [us] */
 static double run_readings(void *unused)
 {
     uint64_t sum_ns = 0;
@@ -72,9 +72,9 @@ static double run_readings(void *unused)
     return (double)sum_ns / PASSES / 1e3;
 }
 
-static volatile double observe_sink; /* the sums must not be optimised away */
+static volatile double observe_sink; /* so that the sums are not optimized away */
 
-/* The yardstick: each time of each region of each thread once, times a power. @return [us] */
+/* The yardstick: each region's time in each thread, times a power. @return time of the sums [us] */
 static double run_sums(void *unused)
 {
     uint64_t start_ns = clock_monotonic_ns();

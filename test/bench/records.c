@@ -15,24 +15,24 @@
 
 #define RECORDS 10000
 #define QUICK_RECORDS 100
-#define DECODED 1000 /* at once */
+#define DECODED 1000 /* records at once */
 #define PAIRS 15, 3
-#define NODES 100 /* of jobs of one */
+#define NODES 100 /* nodes, if each job runs on one of them */
 #define MB 1e6
-/* Times jansson, which only reads the same JSON. */
+/* Factors of jansson's time, which only reads the same JSON. */
 #define DECODE_LIMIT 0.3
 #define REPORT_LIMIT 0.25
 #define MERGE_LIMIT 1.1
-#define SCAN_LIMIT 4 /* times finding the lines */
+#define SCAN_LIMIT 4 /* factor of the time for finding the lines */
 #define CHUNK 262144
 #define NO_JOB 20000
 
 static char table_form[] = "--format=table", merged_form[] = "--format=merged";
 
-/* Lines in memory, and operations on them. */
+/* Lines in memory, and what is done with them. */
 struct pile {
     int fd;
-    char path[32]; /* of the file that they are, for other programs */
+    char path[32]; /* path of their file, for other programs */
     char *text;
     size_t size, count;
     double megabytes;
@@ -47,7 +47,7 @@ FILE *bench_open_records(size_t count, bool one_step)
     char command[512];
     FILE *lines;
 
-    /* the records of a job and of its step are as many as there are nodes */
+    /* a job and its step have as many records as nodes */
     snprintf(command, sizeof command, "'" BENCH_RECORDS "' - %zu %zu %zu %zu %zu", count, count,
              one_step ? nodes : NODES, nodes, nodes);
     lines = popen(command, "r");
@@ -89,7 +89,7 @@ static void pile_create(struct pile *pile, size_t count, bool one_step)
     snprintf(pile->path, sizeof pile->path, "/proc/%d/fd/%d", (int)getpid(), pile->fd);
 }
 
-/* @return of one MB [us] */
+/* @return the time for one MB [us] */
 static double run_lines(const struct pile *pile, void (*read_line)(const char *line, size_t size))
 {
     uint64_t start_ns = clock_thread_cpu_ns();
@@ -132,7 +132,7 @@ static double run_jansson(void *context)
     return run_lines(context, bench_read_json);
 }
 
-/* Of all lines of the pile. @return [ms] */
+/* @return the time for all lines of the pile [ms] */
 static double run_jansson_ms(void *context)
 {
     return run_jansson(context) * ((const struct pile *)context)->megabytes / 1e3;
@@ -143,7 +143,7 @@ static double ms_of(const struct timeval *time)
     return (double)time->tv_sec * 1e3 + (double)time->tv_usec / 1e3;
 }
 
-/* @return CPU time [ms] */
+/* @return the program's CPU time [ms] */
 static double run_program(void *context)
 {
     const struct pile *pile = context;

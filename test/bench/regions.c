@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A region's begin and end, and the first call. */
+/* The cost of a region's begin and end, and of the first call. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 #define PASSES 2000
 #define PAIRS 101, 11
-/* Times two looks at the clock. */
+/* Factors of the time of two looks at the clock. */
 #define OFF_LIMIT 0.4
 #define HANDLE_LIMIT 2.6
 #define NAME_LIMIT 3
@@ -24,7 +24,7 @@
 static char live_path[] = "/dev/shm/apapi-bench-regions-XXXXXX";
 static apapi_region handle;
 
-/* Keeps the compiler from calling nothing. */
+/* Keeps the compiler from leaving out an empty call. */
 static void bench_nothing(void)
 {
     __asm__ volatile("" ::: "memory");
@@ -55,7 +55,7 @@ static double run_name(void *unused)
     });
 }
 
-/* The yardstick: what two calls cannot do without. */
+/* The yardstick: what two calls need at least. */
 static double run_clock(void *unused)
 {
     TIMED_PASSES({
@@ -64,7 +64,7 @@ static double run_clock(void *unused)
     });
 }
 
-/* @return [us] in a process that has made no call. */
+/* @return the time of the first call in a process [us] */
 static double run_first(void *unused)
 {
     double us = 0;
@@ -96,7 +96,7 @@ static void compare(struct bench_table *table, const char *what, double limit, b
                   run_clock);
 }
 
-/* A live page, as a session would write it. Its file stays open: the lock says that it is written.
+/* Make a live page as a session writes it. Its file stays open: the lock shows that it is written.
  */
 static void make_live_page(void)
 {
@@ -120,7 +120,7 @@ void bench_regions(struct bench_table *table)
     compare(table, "region outside of a step: by name", OFF_LIMIT, run_name);
     make_live_page();
     setenv(APAPI_LIVE_ENVIRONMENT, live_path, 1);
-    program_want(); /* the calls so far have found no step */
+    program_want(); /* make it look again: the calls so far have found no step */
     bench_compare(table, (struct bench_row){"region: first call", "us", PAIRS, 0}, NULL, run_first,
                   NULL, NULL);
     handle = apapi_region_handle(NAME);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A session's processor time and the spread of its period, against a thread that sleeps and reads.
+/* CPU time of a session, and spread of its period, compared with a thread that sleeps and reads.
  */
 #include "apapi/session.h"
 
@@ -15,24 +15,24 @@
 
 #define EVENTS 8
 #define CPU_INTERVAL_NS UINT64_C(1000000)
-#define CPU_LENGTH_NS UINT64_C(500000000) /* of one run; with --quick half of it */
+#define CPU_LENGTH_NS UINT64_C(500000000) /* length of one run; with --quick, half of it */
 #define CPU_LIMIT 1.35
 #define SPREAD_INTERVAL_NS UINT64_C(5000000)
 #define SPREAD_LENGTH_NS 100000000
 #define SPREAD_LIMIT 1.2
 #define STAMPS_MAX 1024
 
-/* Both sides, and the bare loop: the least that can sample. */
+/* State of both sides; the bare loop is the least that can sample. */
 struct running {
     struct bench_meters meters;
     struct apapi_session *session;
-    struct sampling *sampling; /* NULL: stamps are not wanted */
+    struct sampling *sampling; /* NULL: no stamps are wanted */
     uint64_t length_ns, interval_ns;
     pthread_t thread;
     atomic_bool stop;
 };
 
-/* When something happened, again and again. */
+/* Times at which something happened. */
 static uint64_t stamps_ns[STAMPS_MAX];
 static size_t stamp_count;
 
@@ -137,7 +137,7 @@ void bench_session(struct bench_table *table)
 
 /* --- the period ------------------------------------------------------------------------------- */
 
-/* Readings at the interval only: those of probes are at random moments. */
+/* Stamp readings at the interval only: those of probes are at random moments. */
 static void stamp(const struct apapi_sample *sample, void *context)
 {
     (void)sample;
@@ -155,7 +155,7 @@ static double spread_of_sampling(void *context)
     }
     bench_sleep(running->length_ns, 0);
     sampling_stop(running->sampling);
-    stamp_count--; /* the reading of the stop is no tick */
+    stamp_count--; /* the reading at the stop is no tick */
     return spread_us(1);
 }
 

@@ -6,7 +6,7 @@
 #include "bench/meters.h"
 
 #define EVENTS 8
-/* Times a program that does nothing. */
+/* Factors of the time of a program that does nothing. */
 #define ATIME_LIMIT 11
 #define LIST_LIMIT 4
 #define PAPI_LIMIT 11
@@ -26,7 +26,7 @@ static double run_nothing(void *unused)
     return run_ours((char *[]){nothing, NULL});
 }
 
-/* How much longer a program takes than `true`, which also takes part of ours. */
+/* Compare a program with `true`, which also takes a part of its time. */
 static void add_program(struct bench_table *table, const char *what, double limit, char *argv[])
 {
     bench_compare(table, (struct bench_row){what, "ms", 40, 4, limit}, argv, run_ours, run_nothing,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The cost of one tick, of the reading in it, of the live page and of limits, against system calls.
+/* The cost of one tick, of its reading, of the live page and of limits, compared with system calls.
  */
 #include <math.h>
 #include <stdio.h>
@@ -21,13 +21,13 @@
 #define READINGS_PER_RUN 4000
 #define READINGS_PER_QUICK_RUN 800
 #define PAIRS 251, 21
-/* Times what the plain reader adds to each pread. */
+/* Factors of what the plain reader adds to each pread(). */
 #define TICK_LIMIT 1.3
 #define READING_LIMIT 0.45
 #define LIVE_LIMIT 0.65
-#define LIMITS_LIMIT 1.2 /* a tick with 64 limits / one with none */
+#define LIMITS_LIMIT 1.2 /* factor of a tick with 64 limits to a tick without limits */
 #define NEVER_J 1e12
-#define LEAST_STEP_UJ 400 /* in some 4 us: 100 W and more */
+#define LEAST_STEP_UJ 400 /* in about 4 us: 100 W or more */
 #define STEP_UJ 100
 #define STEPS 8
 #define PLAIN_DOMAINS 4
@@ -38,12 +38,12 @@
 struct ticking {
     struct bench_meters meters;
     struct component component;
-    size_t ticks; /* of one run */
+    size_t ticks; /* in one run */
 };
 
 static struct apapi_source moving;
 
-/* The files stand still; power that changes costs more than none. */
+/* Read, and move the values: files stand still, and power that changes costs more than none. */
 static void read_and_move(struct apapi_reader *reader, struct apapi_reading *readings)
 {
     static uint64_t ticks, moved_uj;
@@ -55,7 +55,7 @@ static void read_and_move(struct apapi_reader *reader, struct apapi_reading *rea
     }
 }
 
-/* Ticks follow each other without a pause here: no reason to leave out a part of their work. */
+/* Here, ticks follow each other without a pause. No part of their work may be left out. */
 static void close_windows_at_once(struct component *component)
 {
     for (size_t i = 0; i < component->reader->count; i++) {
@@ -83,7 +83,7 @@ static void ticking_destroy(struct ticking *ticking)
     bench_meters_destroy(&ticking->meters);
 }
 
-/* The end of a side. @return [ns] for each event of a tick */
+/* End a side. @return the time for each event of a tick [ns] */
 #define TIMED_TICKS(work) BENCH_TIMED(clock_thread_cpu_ns, ticking->ticks, EVENTS, work)
 
 static double run_ticks(void *context)
@@ -108,7 +108,7 @@ static double run_bare(void *context)
     TIMED_TICKS(bench_meters_read(&ticking->meters));
 }
 
-/* The plain reader's state of an event or a domain. */
+/* The plain reader's state for an event or a domain. */
 struct plain {
     uint64_t last;
     double sum_j, min_w, max_w;
@@ -131,8 +131,8 @@ static void plain_add(struct plain *plain, uint64_t raw)
 }
 
 /*
- * One tick of a reader as one would write it first: the time before and after, strtoull, and of
- * each event and domain fmin, fmax and a histogram by log2.
+ * One tick of a reader as it would be written first: the time before and after, strtoull(), and for
+ * each event and domain fmin(), fmax() and a histogram by log2().
  */
 static void plain_tick(const struct bench_meters *meters, uint64_t moved_uj)
 {
@@ -166,7 +166,7 @@ static double run_plain(void *context)
 }
 
 /*
- * The yardstick: what the plain reader adds to each pread. It gets slower with the processor, and
+ * The yardstick: what the plain reader adds to each pread(). It gets slower with the processor, and
  * with what a system call leaves in the caches, as ours does.
  */
 static double run_yardstick(void *context)
@@ -186,7 +186,7 @@ static double run_live_ticks(void *context)
     });
 }
 
-/* Of each event. The ratio depends on how fast the kernel is, what is added to it does not. */
+/* Add a row for one event. The ratio depends on the kernel's speed, what is added does not. */
 static void add_row(struct bench_table *table, const char *what, double limit,
                     struct ticking *ticking, bench_side_f run, bench_side_f bare)
 {
@@ -248,7 +248,7 @@ static void ignore(const struct apapi_overflow_crossing *crossing, void *user)
     (void)user;
 }
 
-/* Of each mode, of events, domains and the total. */
+/* Watch a threshold: of each mode in turn, of an event, a domain or the total. */
 static void watch(struct watched *watched, size_t index)
 {
     const struct component *component = &watched->ticking.component;
