@@ -281,10 +281,11 @@ static int atime_open_session(struct atime *atime, struct apapi_error *err)
 /* --- limits ----------------------------------------------------------------------------------- */
 
 /* Print the mistake, the text and a caret; the first line begins with the program's name. */
-static int limits_refuse(const char *text)
+static int limits_refuse(struct atime *atime, const char *text)
 {
     char clean[sizeof((struct apapi_error *)0)->text], line[sizeof clean];
 
+    atime->error = errno;
     fputs("atime: --overflow: ", stderr);
     while (text_next_line(&text, line, sizeof line)) {
         text_clean(clean, sizeof clean, line);
@@ -301,7 +302,7 @@ static void limits_launch(const struct job_launch *launch, const void *context)
 }
 
 /* Call it before there are threads. @return -1: continue; otherwise the exit status. */
-static int limits_open(const struct options *options, struct crossings *limits)
+static int limits_open(struct atime *atime)
 {
     static char node[APAPI_TEXT_SIZE];
     struct actor_config config = {.node = node,
@@ -311,23 +312,21 @@ static int limits_open(const struct options *options, struct crossings *limits)
                                   .parent = getpid(),
                                   .kill_wait_ns = KILL_WAIT_S * NS_PER_S,
                                   .launch = limits_launch};
-    struct limit_list *list = &limits->limits;
+    struct limit_list *list = &atime->limits.limits;
     struct apapi_error err;
 
-    for (size_t i = 0; i < options->overflow_count; i++) {
-        if (limit_list_add(list, options->overflows[i], &err) ||
+    for (size_t i = 0; i < atime->options->overflow_count; i++) {
+        if (limit_list_add(list, atime->options->overflows[i], &err) ||
             (list->limits[i].scope != LIMIT_NODE &&
              limit_refuse(&list->limits[i], LIMIT_METER, EINVAL,
                           "atime measures this node: steps and jobs are Slurm's", &err))) {
-            return limits_refuse(err.text);
+            return limits_refuse(atime, err.text);
         }
     }
     gethostname(node, sizeof node - 1);
-    if (list->count > 0 && crossings_open(limits, &config, &err)) {
-        fprintf(stderr, "atime: --overflow: %s\n", err.text);
-        return EXIT_FAILURE;
-    }
-    return -1;
+    return list->count > 0 && crossings_open(&atime->limits, &config, &err)
+               ? limits_refuse(atime, err.text)
+               : -1;
 }
 
 /* ---------------------------------------------------------------------------------------------- */
@@ -338,7 +337,7 @@ static int atime_open_all(struct atime *atime)
     const struct apapi_problem_sink sink = {atime_print_problem, NULL};
     const struct limit *waiting;
     struct apapi_error err;
-    int status = limits_open(atime->options, &atime->limits);
+    int status = limits_open(atime);
 
     if (status >= 0) {
         return status;
@@ -358,8 +357,8 @@ static int atime_open_all(struct atime *atime)
     /* a limit's component may not have opened in the time that atime waits for it */
     return crossings_set(&atime->limits, atime->session, &err) ||
                    ((waiting = crossings_waiting(&atime->limits)) &&
-                    limit_refuse(waiting, LIMIT_METER, EAGAIN, "its component is not ready", &err))
-               ? limits_refuse(err.text)
+                    limit_refuse(waiting, LIMIT_METER, EBUSY, "its component is not ready", &err))
+               ? limits_refuse(atime, err.text)
                : -1;
 }
 

@@ -605,7 +605,7 @@ static void overflow_unwatch(struct overflow_slot *slot)
     slot->watch = NULL;
 }
 
-/* Take a free slot for a threshold. @return its number; -1 with errno ENOSPC, EAGAIN. */
+/* Take a free slot for a threshold. @return its number; -1 with errno ENOSPC, ENOMEM. */
 static int overflow_reserve(struct overflows *overflows, const struct overflow_slot *slot,
                             struct apapi_error *err)
 {
@@ -620,7 +620,7 @@ static int overflow_reserve(struct overflows *overflows, const struct overflow_s
                             APAPI_OVERFLOW_MAX);
     } else if (overflow_start(overflows)) {
         number =
-            apapi_fail(err, EAGAIN, "%.100s: no thread can be started for handlers", slot->event);
+            apapi_fail(err, ENOMEM, "%.100s: no thread can be started for handlers", slot->event);
     } else {
         overflows->slots[number] = *slot;
         overflows->slots[number].what.event = overflows->slots[number].event;

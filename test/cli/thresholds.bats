@@ -56,6 +56,22 @@ is_gone() { # PID
     [[ $stderr == 'atime: --overflow: this session does not measure it: rapl: '*'powercap'*$'\n  total >= 1J\n  ^' && ! -e $BATS_TEST_TMPDIR/started ]]
 }
 
+@test "too few descriptors or processes to act: the program runs, and is not measured" {
+    local few
+    export APAPI_ESTIMATE_IDLE_W=100 APAPI_ESTIMATE_CORE_W=8
+    # shellcheck disable=SC2016 # for bash
+    few=(bash -c 'exec 3>&- 4>&- 5>&- 6>&-; ulimit $0; exec "$1" -c estimate --overflow "estimate:::NODE_ENERGY >= 1J : stamp" sh -c "exit 9"')
+    for descriptors in 4 5 6 7; do
+        complains 9 '*Too many open files'$'\n''atime: the program is not measured' "${few[@]}" "-n $descriptors" "$atime"
+    done
+    make_public
+    publish "$atime"
+    for processes in 1 2 3 4; do
+        complains 9 'atime: '*$'\n''atime: the program is not measured' "${nobody[@]}" "${few[@]}" "-u $processes" "$public/atime"
+    done
+    leave_public
+}
+
 @test "a level, for some time: logged with time, node and value" {
     needs_sim
     start_counting --overflow 'package > 150W for 300ms : log' --overflow 'package > 5kW : signal=USR1' # far above what a busy machine makes of 200 W

@@ -172,7 +172,7 @@ PREPARED(a_handler_that_ends_its_thread)
     halt();
     assert_plain_is_whole();
     assert_int_equal(told[0].calls, 1);
-    assert_fails(EAGAIN,
+    assert_fails(ENOMEM,
                  apapi_overflow_set(session, EVENT, STEP_J, APAPI_OVERFLOW_EVERY, tell, &told[1]));
     assert_int_equal(apapi_overflow_remove(session, 0), 0);
 }

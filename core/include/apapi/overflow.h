@@ -94,13 +94,13 @@ struct apapi_overflow {
  *         EDOM     (PAPI_EINVAL) the threshold is not in `unit`
  *         ERANGE   (PAPI_EINVAL) the threshold is below the counter's resolution
  *         ENOENT   (PAPI_ENOEVNT) the session does not measure the event; `err` has similar names
- *         EAGAIN   (PAPI_ESYS) its component is still being opened; or no thread for handlers
+ *         EAGAIN   (PAPI_ESYS) its component is still being opened
  *         ENOSPC   (PAPI_ECOUNT) there are 64
  *         ENOTSUP  (PAPI_ENOSUPP, PAPI_ECMP) PAPI has no overflow for the event, or there is no
  *                  PAPI, or the CPU cannot be counted
  *         EBUSY    (PAPI_EISRUN, PAPI_ECNFLCT) PAPI counts in this thread already, for someone
  *                  else, or for this session with the other bit
- *         ENOMEM   (PAPI_ENOMEM)
+ *         ENOMEM   (PAPI_ENOMEM) no memory, or no thread for handlers
  */
 APAPI_API int apapi_overflow_add(struct apapi_session *session, const struct apapi_overflow *what,
                                  struct apapi_error *err);
