@@ -100,6 +100,11 @@ uint32_t report_missing_domains(const struct report *report)
     return missing & ~known_to_any(report);
 }
 
+uint32_t report_other_domains(const struct report reports[2])
+{
+    return domain_list_adding_up(known_to_any(&reports[0]) ^ known_to_any(&reports[1]));
+}
+
 double run_uncertainty(const struct run *run, struct part part)
 {
     const struct apapi_measurement *m = &run->record.measurement;
@@ -243,5 +248,7 @@ struct difference report_difference(const struct report reports[2], enum figure 
     const struct spread one = report_spread(&reports[0], figure, WHOLE);
     const struct spread other = report_spread(&reports[1], figure, WHOLE);
 
-    return student_difference(&one, &other);
+    return (figure == ENERGY || figure == POWER) && report_other_domains(reports)
+               ? (struct difference){NAN, NAN, NAN}
+               : student_difference(&one, &other);
 }

@@ -89,6 +89,9 @@ struct spread report_spread(const struct report *report, enum figure figure, str
 /** @return bits of the domains that add up, have a meter in some run, and are known in no run. */
 uint32_t report_missing_domains(const struct report *report);
 
+/** @return bits of the domains that only one of two programs has in its total. */
+uint32_t report_other_domains(const struct report reports[2]);
+
 /** @return whether at least one run has measured this domain; NONE: any domain that adds up. */
 bool report_has_domain(const struct report *report, enum apapi_domain domain);
 
@@ -119,7 +122,10 @@ struct difference {
 
 struct difference student_difference(const struct spread *one, const struct spread *other);
 
-/** @return the second program's figure minus the first program's. */
+/**
+ * @return the second program's figure minus the first program's. An energy or a power is not known
+ * if report_other_domains() are not empty.
+ */
 struct difference report_difference(const struct report reports[2], enum figure figure);
 
 #endif

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "record/fields.h"
 #include "record/record.h"
 #include "render/csv.h"
 #include "render/regions.h"
@@ -217,6 +218,7 @@ int compare_json(FILE *out, const struct report reports[2], struct apapi_error *
             json_end(&json);
         }
     }
+    domain_list_write(&json, "missing_domains", report_other_domains(reports));
     json_end(&json);
     json_end(&json);
     return finish(&json, result, out, err);

@@ -429,6 +429,7 @@ static void table_verdict(FILE *out, const struct difference *energy,
 int compare_table(FILE *out, const struct report reports[2], struct apapi_error *err)
 {
     const struct difference energy = report_difference(reports, ENERGY);
+    char names[DOMAIN_LIST_SIZE];
 
     if (report_table(out, &reports[0], err) || report_table(out, &reports[1], err)) {
         return -1;
@@ -441,6 +442,10 @@ int compare_table(FILE *out, const struct report reports[2], struct apapi_error 
                          report_spread(&reports[0], figures_compared[i], WHOLE).mean);
     }
     table_verdict(out, &energy, reports);
+    domain_list_text(report_other_domains(reports), ", ", names);
+    if (*names) {
+        text_wrap(out, "energy and power are not compared: only one program's total has %s", names);
+    }
     fprintf(out,
             "  %s: 95 %% confidence; p: how often chance alone gives such a difference (Welch)\n",
             text_plus_minus());

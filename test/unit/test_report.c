@@ -90,7 +90,7 @@ static void fixture_destroy(void)
     }                                                                                              \
     TEST_WITH(name, make_##name, fixture_destroy)
 
-static void fixture_write(report_f form)
+static void fixture_write_of(report_f form, const struct report *reports)
 {
     size_t size;
     FILE *out;
@@ -99,8 +99,13 @@ static void fixture_write(report_f form)
     written = NULL;
     out = open_memstream(&written, &size);
     assert_non_null(out);
-    assert_int_equal(form(out, &report, NULL), 0);
+    assert_int_equal(form(out, reports, NULL), 0);
     assert_int_equal(fclose(out), 0);
+}
+
+static void fixture_write(report_f form)
+{
+    fixture_write_of(form, &report);
 }
 
 static void assert_says(const char *part)
@@ -130,6 +135,28 @@ RUNS(runs_that_are_alike_are_no_surer_than_their_uncertainty, 3)
         600; /* the energy of the last run */
     report.runs[1].record.measurement.domains[APAPI_DOMAIN_PACKAGE].energy_j = 600;
     assert_differs_less(report_spread(&report, ENERGY, WHOLE).sd, 0.25 / sqrt(6), 1e-9);
+}
+
+RUNS(totals_of_other_domains_are_not_compared, 3)
+{
+    struct apapi_domain_result *gpu = &report.runs[0].record.measurement.domains[APAPI_DOMAIN_GPU];
+    struct report both[2] = {report, report};
+
+    both[0].count = 1;
+    both[1].runs++;
+    both[1].count = 2;
+    assert_differs_less(report_difference(both, ENERGY).mean, 300, 1e-9);
+    fixture_write_of(compare_json, both);
+    assert_null(strstr(written, "missing_domains"));
+    *gpu = (struct apapi_domain_result){.measured = true, .energy_j = 900, .power_w.mean = 450};
+    assert_true(isnan(report_difference(both, ENERGY).mean));
+    assert_differs_less(report_difference(both, ELAPSED).mean, 3, 1e-9);
+    fixture_write_of(compare_json, both);
+    assert_says("\"difference\":{\"elapsed_s\":{\"mean\":3.0},\"missing_domains\":[\"gpu\"]}");
+    fixture_write_of(compare_table, both);
+    assert_says("difference: second program - first\n"
+                "  elapsed   3.000 s  (+150.0 %)\n"
+                "  energy and power are not compared: only one program's total has gpu\n");
 }
 
 RUNS(runs_that_were_not_made_and_domains_that_were_not_measured, 3)
