@@ -326,9 +326,11 @@ static void table_put_events(struct step_table *table)
         }
     }
     table->failed |= table_end(&events, NULL) != 0;
-    if (lines > LINES_MAX || rows->full) {
+    if (lines > LINES_MAX) {
         fprintf(table->out, "  ... and %s%zu more (see the record)\n",
-                rows->full ? "more than " : "", lines > LINES_MAX ? lines - LINES_MAX : 0);
+                rows->full ? "more than " : "", lines - LINES_MAX);
+    } else if (rows->full) {
+        fprintf(table->out, "  more than %zu events (see the record)\n", rows->keys.count);
     }
     for (size_t i = 0; i < table->merge->component_rows.keys.count; i++) {
         const struct apapi_component_result *component = &table->merge->components[i].first;

@@ -359,22 +359,34 @@ REPORT(the_same_reason_is_reported_once)
     assert_contains(text, "\n  total of 8 nodes ");
 }
 
-REPORT(not_all_of_many_events_are_shown)
+/* Report a meter and other events: x:::e1 and so on, with these members. */
+static void give_events(size_t count, const char *members)
 {
-    char events[8192] = METER(834, "");
+    static char events[65536] = METER(834, "");
     FREED char *component = NULL;
 
-    for (size_t i = 1, used = strlen(events); i < 40; i++) {
-        used += (size_t)snprintf(events + used, sizeof events - used,
-                                 ",{\"name\":\"x:::e%zu\",\"kind\":\"count\",\"unit\":\"%%\","
-                                 "\"scale\":1" GAUGE(40, 45.25, 61) "}",
-                                 i);
+    for (size_t i = 1, used = strlen(METER(834, "")); i < count; i++) {
+        used += (size_t)snprintf(events + used, sizeof events - used, ",{\"name\":\"x:::e%zu\",%s}",
+                                 i, members);
     }
     assert_true(asprintf(&component, COMPONENT("rapl", "s", "%s"), events) > 0);
     give((struct given){.components = component});
     write_report(CONFIG_TABLE, &stream_step);
+}
+
+REPORT(not_all_of_many_events_are_shown)
+{
+    give_events(40, "\"kind\":\"count\",\"unit\":\"%\",\"scale\":1" GAUGE(40, 45.25, 61));
     assert_contains(text, "  x:::e20 ");
     assert_contains(text, "\n  ... and 19 more (see the record)\n");
+}
+
+REPORT(a_table_of_very_many_events_that_its_domains_show_already)
+{
+    give_events(300, "\"kind\":\"power\",\"domain\":\"package\",\"unit\":\"W\",\"scale\":1" GAUGE(
+                         40, 45.25, 61));
+    assert_contains(text, "\n  more than 256 events (see the record)\n");
+    assert_null(strstr(text, "more than 0"));
 }
 
 REPORT(hostile_texts_stay_harmless)
