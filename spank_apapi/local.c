@@ -47,13 +47,20 @@ static struct message local_message;
 /* hostlist_t is a pointer type up to Slurm 23.02, and a structure since then. */
 typedef __typeof__(slurm_hostlist_create("")) nodelist_hosts;
 
+/* @return whether srun was called in another job (--jobid), whose environment says nothing of this
+ * one. Components of a heterogeneous job have IDs of their own. */
+static bool local_visits(void)
+{
+    return local.enclosing && local.enclosing != local.job && !getenv("SLURM_HET_SIZE");
+}
+
 /* SLURM_STEP_NODELIST is not used: if it is set here, it belongs to an enclosing step. */
 static const char *nodelist_allocation(void)
 {
     const char *names = getenv("SLURM_NODELIST");
 
-    if (local.enclosing && local.enclosing != local.job) {
-        return NULL; /* srun --jobid: the names are those of another job's nodes */
+    if (local_visits()) {
+        return NULL;
     }
     return names ? names : getenv("SLURM_JOB_NODELIST");
 }
@@ -194,7 +201,7 @@ static void local_describe(spank_t spank)
     message_add_pair(&local_message, "step", local.step);
     message_add_pair(&local_message, "name", name[0] ? name : NULL);
     message_add_number(&local_message, "nodes", local.nodes);
-    message_add_pair(&local_message, "job", getenv(APAPI_JOB_ENV));
+    message_add_pair(&local_message, "job", local_visits() ? NULL : getenv(APAPI_JOB_ENV));
     message_add_pair(&local_message, "format", config_format_word(choice_format(choice)));
     message_add_pair(&local_message, "verbose",
                      packet_is_verbose(getenv(PACKET_VARIABLE)) ? "1" : NULL);
@@ -386,7 +393,7 @@ static int local_write_report(void)
 static bool local_is_silent(void)
 {
     return choice_format(choice) == CONFIG_NONE || (local_is_quiet() && !choice_output(choice)) ||
-           (getenv(APAPI_JOB_ENV) && !choice_reports_steps(choice));
+           (getenv(APAPI_JOB_ENV) && !local_visits() && !choice_reports_steps(choice));
 }
 
 int spank_apapi_local_exit(void)
