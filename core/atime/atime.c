@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "apapi/events.h"
@@ -625,7 +626,20 @@ static void atime_close_all(struct atime *atime)
     }
 }
 
-/* Run the program unmeasured if descriptors, memory or threads are short: it may need fewer. */
+/* With less than 32 KiB of stack, this process would be ended while it measures. */
+static bool atime_has_stack(struct atime *atime)
+{
+    struct rlimit stack;
+
+    if (getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur < 128 * UINT64_C(1024)) {
+        complain(EXIT_FAILURE, "the stack has less than 128 KiB (ulimit -s)");
+        atime->error = ENOMEM;
+    }
+    return atime->error == 0;
+}
+
+/* Run the program unmeasured if descriptors, memory, stack or threads are short: it may need fewer.
+ */
 static void atime_step_aside(const struct atime *atime)
 {
     const struct options *options = atime->options;
@@ -664,7 +678,7 @@ int main(int argc, char **argv)
     atime_survive(SIGPIPE);
     atime_survive(SIGXFSZ);
     child_note_descriptors();
-    status = atime_open_all(&atime);
+    status = atime_has_stack(&atime) ? atime_open_all(&atime) : EXIT_FAILURE;
     if (status < 0) {
         status = atime_measure(&atime);
     }

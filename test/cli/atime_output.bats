@@ -92,6 +92,9 @@ column() { # ROW NAME COLUMN: of the CSV in $output
         complains 9 '*Too many open files'$'\n''atime: the program is not measured' \
             bash -c "exec 3>&- 4>&- 5>&- 6>&-; ulimit -n $descriptors; exec '$atime' sh -c 'exit 9'"
     done
+    [[ ${APAPI_TEST_BUILD:-} == *san ]] || # the sanitizers need more
+        complains 9 'atime: the stack has less than 128 KiB (ulimit -s)'$'\n''atime: the program is not measured' \
+            bash -c "ulimit -s 64; exec '$atime' sh -c 'exit 9'"
 }
 
 @test "--trace: every sample with time, units and power" {
