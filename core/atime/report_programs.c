@@ -91,6 +91,9 @@ static void put_spread(struct json_writer *json, const char *key, const struct r
         put_number(json, "mean", spread.mean);
         put_number(json, "sd", spread.sd);
         put_number(json, "ci95", student_half_width(&spread));
+        if (spread.count < report->count) {
+            json_put_integer(json, "runs", (int64_t)spread.count);
+        }
         json_end(json);
     }
 }
@@ -107,6 +110,9 @@ static void put_domain(struct json_writer *json, const char *key, const struct r
     if (report_has_domain(report, domain)) {
         json_begin_object(json, key);
         put_energy(json, report, (struct part){.domain = domain});
+        if (domain == APAPI_DOMAIN_NONE) {
+            domain_list_write(json, "missing_domains", report_missing_domains(report));
+        }
         json_end(json);
     }
 }

@@ -191,6 +191,9 @@ RUNS(totals_of_runs_that_lack_a_domain_do_not_count, 3)
     assert_says(
         "\n  total               410.0 ± 282.8 J           205.0 ± 141.4 W  in 2 of 3 runs\n"
         "  dram: energy of the covered 70.0 % in the worst run\n");
+    fixture_write(report_json);
+    assert_says("\"total\":{\"energy_j\":{\"mean\":410.0,\"sd\":282.842712,\"ci95\":2541.24095,"
+                "\"runs\":2},");
 }
 
 RUNS(runs_say_in_how_many_of_them_a_counter_did_not_move, 3)
@@ -218,6 +221,8 @@ RUNS(a_total_of_runs_says_what_none_of_them_knows, 3)
     assert_says("\n  partial total           400.0 ± 200.0 J");
     assert_says("\n  total without dram, whose energy is not known\n");
     assert_null(strstr(written, "covered"));
+    fixture_write(report_json);
+    assert_says("\"missing_domains\":[\"dram\"]}}}");
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */
