@@ -113,3 +113,12 @@ gpu 225
 node 400 gauge
 TABLE
 }
+
+# The definitions that are installed must not say otherwise.
+@test "the zone core is a domain on Intel's processors, and one core on AMD's" {
+    [[ -e /sys/devices/system/cpu/modalias ]] || skip 'a processor of type x86 is needed'
+    run -0 --separate-stderr "$repository/scripts/sim" --packages 1 --core-w 60 -- "$atime" -c rapl -f json sleep 0.3
+    jq -e '.domains | has("package") and has("core")' <<<"$stderr"
+    run -0 --separate-stderr "$repository/scripts/sim" --packages 1 --amd -- "$atime" -c rapl -f json sleep 0.3
+    jq -e '.domains | has("package") and (has("core") | not)' <<<"$stderr"
+}
