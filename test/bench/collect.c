@@ -2,7 +2,6 @@
 /* srun's report: all nodes of a big step send their records to apapi-collect at the same time. */
 #include <math.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "base/clock.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The cost of a program's regions in a reading: 64 regions, in 32 threads. */
-#include <stdio.h>
+/* The cost of a program's regions in a reading: 64 of them, in 32 threads. */
 #include <stdlib.h>
 #include <string.h>
 

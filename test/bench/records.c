@@ -2,7 +2,6 @@
 /* The cost of finding records, and of reading whole ones: decoding, `apapi report`, `apapi show`.
  */
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

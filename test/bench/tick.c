@@ -2,7 +2,6 @@
 /* The cost of one tick, of its reading, of the live page and of limits, compared with system calls.
  */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,7 +10,6 @@
 #include "base/clock.h"
 #include "bench/bench.h"
 #include "bench/meters.h"
-#include "session/component.h"
 #include "session/live.h"
 #include "session/overflow.h"
 #include "session/sampling.h"

@@ -9,7 +9,6 @@
 #include <time.h>
 
 #include "fake/energy_event.h"
-#include "sources/sources.h"
 
 #define PAUSE_NS 1000000
 #define PAUSES_MAX 60000

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HISTORY_CROSSINGS_H
 #define HISTORY_CROSSINGS_H
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "apapi/session.h"
 #include "simulation/chance.h"
 #include "simulation/history.h"

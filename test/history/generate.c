@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "history/play.h"
 
-#include <math.h>
 #include <string.h>
-
-#include "simulation/chance.h"
 
 #define MS UINT64_C(1000000)
 #define S UINT64_C(1000000000)

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "history/judge.h"
-#include "history/play.h"
 
 #define NAMED_MAX 200 /* failing histories whose seeds are printed */
 #define MANY 10000    /* of so many histories, at least one figure of a kind ... */

@@ -3,7 +3,6 @@
 #include "history/judge.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 #include "session/component.h"
 #include "simulation/written.h"

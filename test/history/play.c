@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "apapi/session.h"
 #include "history/judge.h"
 #include "session/session.h"
 

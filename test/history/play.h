@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HISTORY_PLAY_H
 #define HISTORY_PLAY_H
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "apapi/live.h"
 #include "apapi/measurement.h"
 #include "history/crossings.h"
 #include "history/seen.h"
-#include "simulation/history.h"
 #include "simulation/sim_source.h"
 
 #define PLAY_TEXT_SIZE 400

@@ -3,12 +3,10 @@
 
 #include <math.h>
 
-#include "apapi/event.h"
-
-#define SLACK_UPDATES 3    /* a learned update may be this many times as long */
-#define UNKNOWN_NS 1000000 /* an update that is not stated is taken for this at first */
-#define LATE_UPDATES 3     /* updates for which a counter may stand still before that is believed */
-#define DOUBTED_FOR 3      /* readings until a counter is not doubted any more */
+#define SLACK_UPDATES 3    /* what is learned of an update may be longer than it is */
+#define UNKNOWN_NS 1000000 /* an update that no source states is taken for this at first */
+#define LATE_UPDATES 3     /* so many it may stand still before it is believed to */
+#define DOUBTED_FOR 3      /* readings until a counter's doubts are over */
 
 static double max_w(const struct seen *seen)
 {

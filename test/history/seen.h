@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HISTORY_SEEN_H
 #define HISTORY_SEEN_H
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "simulation/history.h"
 
 #define SEEN_BASES 4

@@ -8,7 +8,6 @@
 #define SIMHW_H
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "load.h"

@@ -2,8 +2,6 @@
 #ifndef SIMULATION_HISTORY_H
 #define SIMULATION_HISTORY_H
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "apapi/event.h"
 #include "apapi/interval.h"

@@ -2,7 +2,6 @@
 #ifndef SIMULATION_SIM_CLOCK_H
 #define SIMULATION_SIM_CLOCK_H
 #include <setjmp.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "session/schedule.h"

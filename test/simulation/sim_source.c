@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sources/sources.h"
-
-#define LIFE 16 /* most leaps in one life of a counter */
+#define LIFE 16 /* leaps of one life of a counter, at most */
 
 struct sim_reader {
     struct apapi_reader base;

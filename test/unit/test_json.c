@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <jansson.h>
 #include <locale.h>
 
-#include "base/json.h"
 #include "base/random.h"
 #include "json_referee.h"
 #include "unit/record_fixture.h"

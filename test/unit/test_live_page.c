@@ -4,14 +4,12 @@
  * these may be, and how long they exist.
  */
 #include <fcntl.h>
-#include <grp.h>
 #include <linux/magic.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <sys/mount.h>
 #include <sys/vfs.h>
-#include <sys/wait.h>
 
 #include "apapi/live.h"
 #include "base/shared_page.h"

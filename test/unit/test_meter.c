@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The results of one event from scripted readings. */
-#include "measure/meter.h"
+/* One event's results from scripted readings. */
 #include "unit/meter_fixture.h"
-#include "unit/near.h"
 
 static const struct apapi_event watts = {
     .unit = "W", .kind = APAPI_KIND_POWER, .type = APAPI_TYPE_INT64, .scale = 1e-3};

@@ -4,9 +4,6 @@
  * start, for its sums; nothing finer than `min_interval` may leave it, in any form. The time is
  * simulated; the power changes every millisecond, between 15 and 450 W.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "apapi/live.h"
 #include "apapi/overflow.h"

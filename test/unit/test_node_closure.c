@@ -4,7 +4,6 @@
  * groups, shares and the ends of steps and hours are those of the product; clock and meters are
  * simulated. All uses add up to what the meters show, and each step has what it used.
  */
-#include "node/share_page.h"
 #include "unit/node_fixture.h"
 
 #define STEPS 250 /* of each node */

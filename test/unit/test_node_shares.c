@@ -5,7 +5,6 @@
 #include "apapi/live.h"
 #include "base/shared_page.h"
 #include "node/idle.h"
-#include "node/shares.h"
 #include "node/steps.h"
 #include "session/live.h"
 #include "unit/node_fixture.h"

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
-#include "base/array.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "regions/message.h"
@@ -11,7 +10,6 @@
 #include "regions/observe/observer.h"
 #include "session/live.h"
 #include "unit/temporary.h"
-#include "unit/unit.h"
 
 /* The page of a program, as the program sees it. */
 static struct page_program *owned;

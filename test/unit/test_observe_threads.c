@@ -8,7 +8,6 @@
 #include "regions/observe/observe.h"
 #include "regions/observe/observer.h"
 #include "regions/program.h"
-#include "session/live.h"
 #include "unit/region_fixture.h"
 
 #define THREADS 6

@@ -4,7 +4,6 @@
  * handler is called if thresholds are set, changed or removed in a run: test/history/crossings.c.
  */
 #include <pthread.h>
-#include <stdatomic.h>
 
 #include "apapi/overflow.h"
 #include "unit/workers_fixture.h"

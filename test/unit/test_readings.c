@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -14,7 +13,6 @@
 #include "node/meters.h"
 #include "node/readings.h"
 #include "node/share_page.h"
-#include "sources/sources.h"
 #include "unit/temporary.h"
 #include "unit/workers_fixture.h"
 

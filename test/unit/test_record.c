@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "apapi/record.h"
-#include "measure/domain.h"
 #include "measure/meter.h"
 #include "record/members.h"
 #include "record/record.h"

@@ -4,10 +4,7 @@
 #include <sys/resource.h>
 
 #include "apapi/papi_hl_compat.h"
-#include "base/shared_page.h"
-#include "regions/page.h"
 #include "unit/region_fixture.h"
-#include "unit/unit.h"
 
 static void by_handle(void)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "verify/ensembles.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

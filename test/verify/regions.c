@@ -5,8 +5,6 @@
  * pass, on its share of the time, on other threads, on what else the machine does, or it changes
  * during the run.
  */
-#include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,10 +2,7 @@
 /* apapi-verify: how often the uncertainty covers the error, for meters whose truth is known. */
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "apapi/live.h"
 #include "apapi/session.h"
