@@ -54,15 +54,6 @@ rows() { # EXPRESSION [OPTION...]
     audit --csv "${@:2}" | objects | jq -c "$1"' | walk(if type == "number" then . + 0 else . end)'
 }
 
-@test "a day whose energy went to steps, idle and nobody closes" {
-    hours n1 2024-03-05
-    step 17 n1 2024-03-05T00:00:00Z 86400 48000
-    run -0 rows '[.node, .day, .energy_j, .shares_j, .idle_j, .unattributed_j, .hours_steps_j, .closure_pct, .unmeasured_s, .idle_w, .missing]'
-    [ "$output" = '["n1","2024-03-05",86400,48000,36000,2400,48000,100,0,0.5,null]' ]
-    run -0 audit
-    [[ ${lines[1]} =~ ^'  n1'\ +2024-03-05\ +'86.40 kJ'\ +'48.00 kJ'\ +'36.00 kJ'\ +'2.400 kJ'\ +'100.00 %'$ ]]
-}
-
 @test "before the first line of a day there was no node sampler; a row with more than a day does not fill the gaps of others" {
     hours n1 2024-03-05 'select(.start >= "2024-03-05T20:00") | .total.steps_j = 0'
     hour n1 2024-03-05 14 '.start = "2024-03-05T14:32:00Z" | .measured_s = 1680 | .total.steps_j = 0'
@@ -84,35 +75,6 @@ rows() { # EXPRESSION [OPTION...]
     tells 1 'apapi audit: no node found in this time' "$apapi" audit --acct-dir "$acct" -N n2
 }
 
-@test "steps that have a whole node at the same time: each moment counts once" {
-    hours n1 2024-03-05
-    local whole='.share |= (.method = "exclusive" | del(.idle, .interval_s))'
-    step 17 n1 2024-03-05T00:00:00Z 86400 43200 "$whole | .domains.package.energy_j = 43200"
-    step 17 n1 2024-03-05T06:00:00Z 43200 21600 "$whole | .domains.package.energy_j = 21600 | .step = \"1\""
-    step 18 n1 2024-03-05T06:00:00Z 3600 4800 # beside them
-    run -0 rows '[.records, .shares_j, .closure_pct]'
-    [ "$output" = '[3,48000,100]' ]
-}
-
-@test "by the timeline of its power, where the record has one" {
-    hours n1 2024-03-05
-    step 17 n1 2024-03-05T12:00:00Z 86400 48000 '.domains.package.energy_j = 4000 |
-        .timeline = {bin_s: 43200, package: {unit_j: 1000, n: [3, 1]}}'
-    run -0 rows '.shares_j'
-    [ "$output" = 36000 ]
-}
-
-@test "what was written twice counts once" {
-    hours n1 2024-03-05
-    gzip -k "$acct/2024-03-05/n1.hours"
-    step 17 n1 2024-03-05T00:00:00Z 86400 48000
-    step 17 n1 2024-03-05T00:00:00Z 86400 48000
-    step 17 n1 2024-03-05T00:00:00Z 40000 20000 '.complete = false'
-    tells 1 '*no node found*' audit -M c2
-    run -0 rows '[.energy_j, .shares_j, .records, .closure_pct]' -M c1,c2
-    [ "$output" = '[86400,48000,1,100]' ]
-}
-
 # The next sampler may write the checkpoint of an hour that its sampler has written, too.
 @test "of an hour and its checkpoint the longer one counts, in whatever order, in files and in a database" {
     local early='.end = "2024-03-05T04:30:00Z" | .measured_s = 1800 | .total |= map_values(. / 2) | .resets = 1 | .gaps = [{start: .start, elapsed_s: 7}]'
@@ -125,20 +87,6 @@ rows() { # EXPRESSION [OPTION...]
     "$apapi" import --acct-dir "$acct" --db "sqlite:$BATS_TEST_TMPDIR/hours"
     run -0 sqlite3 "$BATS_TEST_TMPDIR/hours" 'SELECT count(*), sum(energy_j) FROM apapi_hours'
     [ "$output" = '24|86400.0' ]
-}
-
-@test "a node of the BMC alone is judged by the node's meter" {
-    hours n1 2024-03-05 '.node_meter = .total | del(.total) | .domains = {}'
-    step 17 n1 2024-03-05T00:00:00Z 86400 48000 '.share.domains = {node: {energy_j: 48000}} | del(.share.total)'
-    run -0 rows '[.energy_j, .shares_j, .closure_pct]'
-    [ "$output" = '[86400,48000,100]' ]
-}
-
-@test "a record without a cluster is of none, in whatever order the files are read" {
-    hours n1 2024-03-05
-    step 17 n1 2024-03-05T00:00:00Z 86400 48000 'del(.cluster)'
-    run -0 rows '[.cluster, .records, .closure_pct]'
-    [ "$output" = $'[null,1,null]\n["c1",0,44.4444444]' ]
 }
 
 @test "today ends with the last full hour" {

@@ -18,57 +18,12 @@ load report_common
     [[ $(cells power -X) == 600 && $(cells power --by step) == 600 && $(cells power --by day) == 600 ]]
 }
 
-@test "-N: the figures are those of these nodes, and no other node is missing" {
-    record 41 0 n1 0 100 200 '.nodes = 2'
-    record 41 0 n2 0 100 200 '.nodes = 2'
-    [[ $(cells nodes,energy,energypernode,measured,missing -j 41 -N n1) == '1|20000|20000|100|0' ]]
-    [[ $(cells nodes,energypernode,measured,missing -j 41 -N n1 --by step) == '1|20000|100|0' ]]
-    [[ $(cells nodes,missing,missing_nodes -j 41 -N n3) == '' ]]
-    record 42 0 n3 200 100 0 # 0 J over a known time is 0 W
-    [[ $(cells power -j 42) == 0 && $(cells power -j 41,42 --by user) == 200 ]]
-    run -0 "$apapi" show --acct-dir "$acct" 41 -N n1
-    [[ $output == *'measured 100.0 % of 1 node'* && $output != *'no record of'* ]]
-}
-
 @test "a day's part of a record is within its uncertainty, though the timeline is rounded" {
     record 40 0 n1 49090 86400 200.3 '.domains.package |= (.max_w = 200.3 | .uncertainty_j = 0.4) |
         .timeline = {bin_s: 10800, package: {unit_j: 10000, n: [216, 217, 216, 216, 217, 216, 216, 217]}}'
     TZ=UTC cells energy,uncertainty --by day | LC_ALL=C awk -F'|' -v truth=262393 '
         { error = $1 - (NR == 1 ? truth : 200.3 * 86400 - truth); bad += error > $2 || -error > $2 || $2 < 0.4 || $2 > 5001; print $1, error, $2 }
         END { exit bad || NR != 2 }'
-}
-
-@test "by day a saved and a whole record of one step are one, in whatever order they come" {
-    record 11 0 n1 46800 14400 200 # from 23:00 to 03:00
-    record 11 0 n1 46800 7200 300 '.complete = false | .reason = "the node ended; recovered"'
-    [[ $(TZ=UTC cells day,energy,complete --by day) == $'2026-11-20|720000|yes\n2026-11-21|2160000|yes' ]]
-    cat "$acct"/*/n1.jsonl | tac >"$BATS_TEST_TMPDIR/turned"
-    run -0 env TZ=UTC "$apapi" report -P -n --by day --format=day,energy "$BATS_TEST_TMPDIR/turned"
-    [[ $output == $'2026-11-20|720000\n2026-11-21|2160000' ]]
-    record 12 batch n1 43200 14400 100
-    record 12 0 n2 43200 7200 100 # the run has two nodes also when this one is no longer measured
-    [[ $(TZ=UTC cells day,measured --by day -j 12) == $'2026-11-20|100\n2026-11-21|50' ]]
-}
-
-@test "shares of steps that had the whole node at the same time: each moment once, by the power over time" {
-    has_all() { record 80 "$1" n1 "$2" 40 150 ".timeline.package.n = $3 | .share = {method: \"exclusive\", domains: {package: {energy_j: 6000}}}"; }
-    has_all 0 0 '[1000, 1000, 1000, 3000]'
-    has_all 1 30 '[3000, 1000, 1000, 1000]'
-    [[ $(cells energy -j 80 --energy=share) == 9000 && $(cells energy -j 80) == 9000 ]]
-}
-
-@test "CSV, parsable: what other programs could take for a separator, a formula or a control sequence" {
-    record 72 0 n1 0 100 200 '.job_name = "a,\"b\"|c"'
-    run -0 report --csv -j 72 --format=jobid,jobname,energy,co2
-    [[ $output == $'jobid,jobname,energy_j,co2_g\n72,"a,""b""|c",20000,' ]]
-    run -0 report -P -j 72 --format=jobid,jobname,energy --units kWh
-    [[ $output == $'jobid|jobname|energy_kwh\n72|a,"b"?c|0.00555555556' ]]
-    [[ $(report -n -j 72 --format=energy --units kWh) == "0.00556 kWh" ]]
-    record 74 0 n1 0 10 100 '.job_name = "=HYPERLINK(\"http://x\")" | .account = "-1+1" | .user = "\u001b[31m@\r\n\u009bx"'
-    run -0 report --csv -n -j 74 --format=jobname,account,user
-    [[ $output == "\"'=HYPERLINK(\"\"http://x\"\")\",'-1+1,?[31m@???x" ]]
-    run -0 report -P -n -j 74 --format=jobname,account,user
-    [[ $output == '=HYPERLINK("http://x")|-1+1|?[31m@???x' ]]
 }
 
 @test "the nodes of a job are those that its batch step says, in its own row and in those of several jobs" {
@@ -129,33 +84,6 @@ apapi report: 92.2: no record of 1 of 2 nodes; there is one of n1" ]]
     [[ $(cells missing,missing_nodes -j 96) == '8|n3' ]]
 }
 
-@test "what a row says of itself does not depend on the order of the records" {
-    record 92 0 n1 10 10 100 '.account = "second" | .name = "second"'
-    record 92 1 n1 0 10 100 '.account = "first" | .name = "first"'
-    tells 0 'first|first' cells account,name -j 92
-    record 93 0 n1 30 10 100 '.account = "late" | .verified = true | .qos = "late"'
-    record 93 1 n1 20 10 100 '.account = "early" | .verified = true'
-    record 93 2 n1 0 10 100 '.account = "forged"'
-    tells 0 'early|late' cells account,qos -j 93
-    tells 0 'n1|anna||c1' cells node,user,account,cluster --by node # of a node it is what all of its jobs have in common
-}
-
-@test "a job is named as Slurm does, not as a step's environment says" {
-    record 67 0 n1 0 10 100 '.array_job = 65 | .array_task = 3'
-    record 67 batch n1 0 20 100 '.verified = true'
-    record 68 0 n1 30 10 100 '.array_job = 65 | .array_task = 4'
-    [[ $(cells jobid,energy) == $'67|2000\n65_4|1000' ]]
-}
-
-@test "users without a name are known by their uid" {
-    for uid in 4001 4002; do record "$uid" 0 n1 $((uid - 4001)) 1 100 ".user = null | .uid = $uid"; done
-    record 4003 0 n1 10 1 100 '.user = null'
-    record 4003 1 n1 11 1 100 '.uid = 1003 | .user = "carol"'
-    record 4004 0 n1 12 1 100 '.uid = 1003 | .user = "carol"'
-    record 4004 1 n1 13 1 100 '.uid = 1003 | .user = null'
-    [[ $(cells user,energy --by user) == $'|100\n4001|100\n4002|100\ncarol|300' ]]
-}
-
 @test "a list that is given in parts is all of it" {
     record 1 0 n1 0 100 200 '.job_name = "a"'
     record 2 0 n2 100 100 300 '.user = "ben" | .account = "bio" | .partition = "gpu" | .cluster = "c2" | .job_name = "b"'
@@ -166,19 +94,6 @@ apapi report: 92.2: no record of 1 of 2 nodes; there is one of n1" ]]
         [[ $output == $'1|20000\n2|30000' ]]
     done
     complains 1 '*several jobs match: 1, 2;*' "$apapi" show --acct-dir "$acct" -j 1 -j 2
-}
-
-@test "a node is one of its cluster" {
-    record 90 0 n1 0 100 100
-    record 91 0 n1 0 100 300 '.cluster = "c2" | .complete = false | .reason = "cancelled"'
-    record 92 batch n2 0 50 100
-    record 93 batch n2 100 50 100 '.complete = false | .reason = "lost"' # no second run of job 92
-    complains 0 '*: 91.0: incomplete on n1: cancelled*: 93.batch: incomplete on n2: lost' report -S 2026-01-01 --by node
-    tells 0 $'n1|c1|10000\nn1|c2|30000\nn2|c1|10000' cells node,cluster,energy --by node
-    run -0 report -S 2026-01-01 --by node
-    [[ ${lines[0]} == "node "*"cluster "* && ${lines[2]} == "n1 "*"c2 "* ]]
-    run -0 report -S 2026-01-01 --by node -M c1
-    [[ ${lines[0]} != *cluster* ]]
 }
 
 @test "CO2 and cost, with PUE" {

@@ -42,26 +42,6 @@ END
     jq -e '.foms == [{name: "cells", value: 100, unit: "cells", energy_j_each: 20}]' <<<"$output"
 }
 
-@test "CSV, and a record that came twice counts once; -N shows one node" {
-    record 17 0 n1 0 10 100 "$(with_regions 700)"
-    record 17 0 n2 0 10 100 "$(with_regions 300)"
-    record 17 0 n2 0 10 100 "$(with_regions 300)"
-    run -0 regions --acct-dir "$acct" -f csv 17
-    [[ ${lines[0]} == step,region,kind,count,programs,* && ${lines[1]} == ,a/b,,20,4,8,measured,16,2,1000,2,0.625,62.5,2000,* &&
-        ${lines[2]} == ",(idle),idle,,,,estimated,20,,400,4,0.25,20,,400,"* && ${#lines[@]} == 4 ]]
-    run -0 regions --acct-dir "$acct" -f csv -N n2 17
-    [[ ${lines[1]} == ,a/b,,10,2,4,measured,8,2,300,1,0.5,37.5,600,* && ${#lines[@]} == 4 ]]
-}
-
-@test "energy that one node does not know is not known" {
-    record 17 0 n1 0 10 100 "$(with_regions 700)"
-    record 17 0 n2 0 10 100 "$(with_regions 300) | .regions[0] |= (del(.domains) | .method = \"unknown\" | .reason = \"too short\")"
-    run -0 regions --acct-dir "$acct" -f json 17
-    [[ $(jq -c '.regions[] | select(.region == "a/b") | [.count, .method, has("energy_j"), has("mean_w"), .domains]' <<<"$output") == '[20,"unknown",false,false,{}]' ]]
-    run -0 regions --acct-dir "$acct" 17
-    [[ $output =~ a/b\ +20\ +4\ +8\ +16.0\ s\ +unknown ]]
-}
-
 @test "srun's table has the five costliest regions, the merged record all" {
     local i more='.'
     for ((i = 1; i <= 6; i++)); do more+=" | .regions += [{name: \"r$i\", method: \"measured\", time_s: 1, domains: {package: {energy_j: $((500 + i))}}}]"; done
