@@ -7,9 +7,9 @@
  * The pairs are the configuration. Pairs that begin with '@' belong to the message that begins the
  * step, pairs with '+' to the message that ends it. The command has the sampler's PID in $SAMPLER.
  * Afterwards the sampler is told to stop, and the record is printed, or why there is none, before
- * the sampler is waited for. $HOST_TELLS_LOST: standard error gets the number of messages that its
- * log did not take; $HOST_TELLS_STOP: when the order to stop was answered, the CPU time that the
- * sampler took for that, and the most memory that it had.
+ * the sampler is waited for. With $HOST_TELLS_STOP it is told on standard error when the order to
+ * stop was answered, how much processor time the sampler took for that, and the most memory that it
+ * had.
  */
 #include "fake/host.h"
 
@@ -61,9 +61,6 @@ static void hear(int channel, const char *word)
     int failed;
 
     do {
-        if (text && *text && getenv("HOST_TELLS_LOST")) {
-            fprintf(stderr, "messages not logged: %s\n", text);
-        }
         free(text);
         text = NULL;
         failed = message_receive_text(channel, &message, &text, deadline_now() + PATIENCE_NS);

@@ -5,10 +5,6 @@
 
 load common
 
-setup_file() {
-    start_simulated_cluster
-}
-
 # The record of a step whose sampler is gone, once another one has run.
 recovered() { # NODE
     recover_on "$1" >/dev/null

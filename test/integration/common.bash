@@ -33,6 +33,9 @@ start_simulated_cluster() {
     start_cluster --sim "--packages 2 --package-w 100 --dram-w 20" "$@"
 }
 
+# Of a file that does not say otherwise.
+setup_file() { start_simulated_cluster; }
+
 # With steps that are tracked by control groups.
 start_cgroup_cluster() { # [LINES OF slurm.conf]
     start_simulated_cluster --extra "${1:-}ProctrackType=proctrack/cgroup\nTaskPlugin=task/cgroup\nJobAcctGatherType=jobacct_gather/cgroup"

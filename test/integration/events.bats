@@ -4,11 +4,6 @@
 
 load common
 
-setup_file() {
-    start_simulated_cluster
-}
-
-
 setup() {
     common_setup
     make_work

@@ -4,11 +4,6 @@
 
 load survive
 
-setup_file() {
-    start_simulated_cluster
-    remember_traces
-}
-
 # The step runs on both nodes, prints what it prints, and ends with its status; one line says that the nodes were not
 # measured, and why: where that is not "did not answer", the plugin has not waited for its time to be over.
 runs_unmeasured() { # SAYS

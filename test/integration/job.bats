@@ -4,10 +4,6 @@
 
 load job_common
 
-setup_file() {
-    start_simulated_cluster
-}
-
 @test "two sruns in sequence on two nodes: nothing counts twice" {
     run -0 submit 'srun sleep 1; srun sleep 1; sleep 1' -N2 --apapi=rapl --apapi-report=all
     [[ $(grep -c '^apapi: step' <<<"$output") -eq 3 && $(grep -c '^apapi: job' <<<"$output") -eq 1 ]]

@@ -9,7 +9,6 @@ setup_file() {
     start_simulated_cluster --extra 'PrologFlags=Contain'
 }
 
-
 setup() {
     common_setup
     expected_errors=$errors_of_extern_steps

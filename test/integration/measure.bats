@@ -4,10 +4,6 @@
 
 load common
 
-setup_file() {
-    start_simulated_cluster
-}
-
 @test "a step on 2 nodes, four tasks on each: each domain has power x duration" {
     prints 0 '' cluster run srun -N2 --ntasks-per-node=4 --apapi=rapl sleep 2
     for node in n1 n2; do

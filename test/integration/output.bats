@@ -10,7 +10,6 @@ setup_file() {
     chmod 755 "$APAPI_CLUSTER_DIR/home/alice/job.sh"
 }
 
-
 setup() {
     common_setup
     make_work

@@ -4,10 +4,6 @@
 
 load common
 
-setup_file() {
-    start_simulated_cluster
-}
-
 # The pattern does not match the commands that it stands in.
 signal_node_sampler() { # SIGNAL
     cluster on n1 pkill "-$1" -f 'apapi-sampler [-]-node'

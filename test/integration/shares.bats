@@ -19,7 +19,6 @@ end_node_samplers() { # NODE...
     eventually no_helpers
 }
 
-
 teardown() {
     cluster run pkill -KILL -f 'apapi-sampler --node' || true
     undisturbed

@@ -19,6 +19,11 @@ remember_traces() {
     [[ -n ${APAPI_SKIP_ALL:-} ]] || traces >"$BATS_FILE_TMPDIR/traces"
 }
 
+setup_file() {
+    start_simulated_cluster
+    remember_traces
+}
+
 nothing_left() {
     [[ -f $BATS_FILE_TMPDIR/traces ]] || return 0
     as_before() { traces | cmp -s "$BATS_FILE_TMPDIR/traces"; }

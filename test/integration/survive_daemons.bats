@@ -4,11 +4,6 @@
 
 load survive
 
-setup_file() {
-    start_simulated_cluster
-    remember_traces
-}
-
 requeued_job() { # FILE: two steps; the first run's second one does not end
     cat >"$1.sh" <<'END'
 #!/bin/sh
