@@ -92,10 +92,13 @@ interval_ms() { # NODE
     eventually records_are n1 $((before + 4))
     run submit 'srun sleep 0.2; echo done' -N1 -w n1
     [[ $output == *done && $output != *apapi* ]]
+    configure $'default = rapl\nformat = none'
+    tells 0 '' as_alice srun -N1 -w n1 sleep 0.2
+    tells 0 '*apapi: step*package*' as_alice srun -N1 -w n1 --apapi sleep 0.2
 }
 
 @test "allow_users: others are refused, and measured as the site wants" {
-    configure 'allow_users = bob, 4711'
+    configure "allow_users = $(cluster run id -u bob), carol"
     for command in 'srun -N1' sbatch salloc; do
         # shellcheck disable=SC2086 # words
         run as_alice $command --apapi=rapl "$script"
@@ -112,6 +115,7 @@ interval_ms() { # NODE
     as_alice _SLURM_SPANK_OPTION_apapi_apapi=rapl srun -N1 -w n1 true
     [[ $(records n1 | wc -l) -eq $before ]]
     configure $'allow_users = bob\ndefault=rapl'
+    tells 0 '' cluster run --user bob srun -N1 -w n1 --apapi=off true
     run as_alice srun -N1 -w n1 --apapi=off true
     [[ $status -ne 0 && $output == *'lets certain users only ask'* ]]
     tells 0 '*SLURM_APAPI is ignored: *certain users*package*' as_alice SLURM_APAPI=off srun -N1 -w n1 sleep 0.2

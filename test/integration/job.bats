@@ -113,6 +113,8 @@ cancelled() { # NODES SCRIPT: the table of a job that is cancelled when ~/now is
     [[ $status -eq 0 && $(grep -c '^apapi: step' <<<"$output") -eq 2 && $(grep -c '^apapi: job' <<<"$output") -eq 1 ]]
     run submit 'srun sleep 0.3' -N1 --apapi=rapl --apapi-format=csv # which a job does not have
     [[ $status -eq 0 && $(grep -c '^step,node,' <<<"$output") -eq 2 ]]
+    run submit 'srun --apapi-format=csv sleep 0.3' -N2 --apapi=rapl
+    [[ $status -eq 0 && $(grep -c '^step,node,' <<<"$output") -eq 1 && $(grep -c '^apapi: job' <<<"$output") -eq 1 ]]
     run as_alice salloc --quiet -N2 --apapi=rapl --apapi-report=job srun sleep 0.3
     [[ $status -eq 0 && $(grep -c '^apapi:' <<<"$output") -eq 1 && $output == 'apapi: job '*'  2 nodes  1 step  '* ]]
     tells 0 'apapi: step *' as_alice srun -N1 --apapi=rapl --apapi-report=job true

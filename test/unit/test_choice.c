@@ -75,32 +75,6 @@ PREPARED(where_nothing_is_enabled_nothing_that_is_asked_for_counts)
     assert_false(policy_extern(&config));
 }
 
-PREPARED(a_silent_site_shows_the_report_to_those_who_ask)
-{
-    static const struct {
-        const char *output;
-        enum config_format format;
-    } sites[] = {{"none", CONFIG_TABLE}, {"stderr", CONFIG_NONE}, {"none", CONFIG_NONE}};
-
-    for (size_t i = 0; i < COUNT_OF(sites); i++) {
-        reset();
-        config.components = "rapl";
-        config.output = sites[i].output;
-        config.format = sites[i].format;
-        assert_int_equal(choice_format(&choice), CONFIG_NONE);
-        prefer(SPANK_APAPI_FORMAT, "json");
-        assert_int_equal(choice_format(&choice), CONFIG_NONE);
-        ask(SPANK_APAPI_COMPONENTS, NULL);
-        assert_int_equal(choice_format(&choice), CONFIG_JSON);
-        assert_null(choice_output(&choice));
-        reset();
-        config.output = sites[i].output;
-        config.format = sites[i].format;
-        ask(SPANK_APAPI_COMPONENTS, "rapl");
-        assert_int_equal(choice_format(&choice), CONFIG_TABLE);
-    }
-}
-
 PREPARED(format_and_output)
 {
     config.components = "rapl";
@@ -121,28 +95,6 @@ PREPARED(format_and_output)
     ask(SPANK_APAPI_OUTPUT, "mine");
     ask(SPANK_APAPI_FORMAT, "none");
     assert_int_equal(choice_format(&choice), CONFIG_NONE);
-}
-
-PREPARED(which_tables)
-{
-    static const struct {
-        const char *report;
-        bool steps, job;
-    } cases[] = {
-        {"all", true, true}, {"job", false, true}, {"steps", true, false}, {"none", false, false}};
-
-    ask(SPANK_APAPI_COMPONENTS, "rapl");
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        ask(SPANK_APAPI_REPORT, cases[i].report);
-        assert_int_equal(choice_reports_steps(&choice), cases[i].steps);
-        assert_int_equal(choice_reports_job(&choice), cases[i].job);
-    }
-    assert_int_equal(choice_format(&choice), CONFIG_NONE);
-    ask(SPANK_APAPI_REPORT, "job");
-    config.job_total = CONFIG_TOTAL_OFF;
-    assert_false(choice_reports_job(&choice));
-    ask(SPANK_APAPI_FORMAT, "json"); /* a job has no such report, so steps keep theirs */
-    assert_true(choice_reports_steps(&choice));
 }
 
 PREPARED(components_of_intervals)
@@ -206,91 +158,11 @@ PREPARED(a_script_has_one_table_if_nobody_says_more)
     assert_false(choice_prefers_job(&choice));
 }
 
-PREPARED(min_interval_binds_users_but_root)
-{
-    check(SPANK_APAPI_INTERVAL, "10ms", true, 0, NULL);
-    check(SPANK_APAPI_INTERVAL, "9.9ms", true, EPERM,
-          "9.9ms is faster than this site allows: at "
-          "least 10ms");
-    check(SPANK_APAPI_INTERVAL, "rapl:5ms", true, EPERM, "5ms for rapl");
-    check(SPANK_APAPI_INTERVAL, "1s:rapl:5ms", true, EPERM, "5ms for rapl");
-    check(SPANK_APAPI_INTERVAL, "1ms", false, 0, NULL);
-    config.min_interval_ns = UINT64_C(1000000000);
-    /* an interval for one component says nothing of the others */
-    check(SPANK_APAPI_INTERVAL, "rapl:2s", true, 0, NULL);
-    check(SPANK_APAPI_INTERVAL, "100ms", true, EPERM, "1000ms");
-}
-
-PREPARED(who_switches_off_what_the_site_measures_needs_permission)
-{
-    assert_false(choice_needs_permission(&choice));
-    ask(SPANK_APAPI_COMPONENTS, "off");
-    assert_false(choice_needs_permission(&choice)); /* nothing is measured anyway */
-    config.components = "rapl";
-    assert_true(choice_needs_permission(&choice));
-    assert_int_equal(choice_note(&choice, SPANK_APAPI_COMPONENTS, "SLURM_APAPI=off", NULL), 0);
-    assert_true(choice_needs_permission(&choice));
-    choice_forget(&choice);
-    assert_false(choice_needs_permission(&choice));
-    assert_string_equal(choice_components(&choice, NULL), "rapl");
-    ask(SPANK_APAPI_FORMAT, "csv");
-    assert_true(choice_needs_permission(&choice));
-}
-
-PREPARED(policy)
-{
-    assert_true(policy_uid(&config, 4711));
-    assert_true(policy_user(&config, 4711, NULL));
-    config.allow_users = "bob,1234";
-    assert_false(policy_uid(&config, 4711));
-    assert_true(policy_uid(&config, 1234));
-    assert_true(policy_uid(&config, 0));
-    assert_false(policy_user(&config, 4711, "alice"));
-    assert_true(policy_user(&config, 4711, "bob"));
-    assert_true(policy_user(&config, 1234, "alice"));
-    /* a user who is not known is not permitted */
-    assert_false(policy_user(&config, 4711, ""));
-    assert_false(policy_user(&config, 4711, NULL));
-    assert_true(policy_partition(&config, "main"));
-    assert_true(policy_partition(&config, NULL));
-    config.deny_partitions = "debug, test";
-    assert_true(policy_partition(&config, "main"));
-    assert_false(policy_partition(&config, NULL));
-    assert_false(policy_partition(&config, "test"));
-}
-
-TEST(lengths_of_components)
-{
-    char list[CONFIG_LIST_SIZE + 1] = "";
-
-    memset(list, 'x', 63);
-    assert_int_equal(config_components_check(list, &why), 0);
-    list[63] = 'x';
-    assert_int_equal(config_components_check(list, &why), -1);
-    for (size_t i = 0; i < CONFIG_LIST_SIZE - 1; i++) {
-        list[i] = i % 2 ? ':' : 'x';
-    }
-    assert_int_equal(config_components_check(list, &why), 0);
-    list[CONFIG_LIST_SIZE - 1] = ':';
-    assert_int_equal(config_components_check(list, &why), -1);
-}
-
 /* --- thresholds ------------------------------------------------------------------------------- */
 
 static struct overflow overflow;
 
-TEST(texts_of_a_command_line_follow_each_other)
-{
-    overflow = (struct overflow){.lines = "from a variable"};
-    assert_int_equal(overflow_add(&overflow, "a > 1 : log", &why), 0);
-    assert_string_equal(overflow.lines, "a > 1 : log");
-    assert_int_equal(overflow_add(&overflow, "b > 2", &why), 0);
-    assert_string_equal(overflow.lines, "a > 1 : log\nb > 2");
-    assert_fails(EINVAL, overflow_add(&overflow, "c > 3\nd > 4", &why));
-    assert_string_equal(overflow.lines, "a > 1 : log\nb > 2");
-}
-
-/* Slurm passes the last text only. The variable has all texts, if it belongs to the same option. */
+/* Slurm tells the last text only; the variable has all, if it is of the same option. */
 TEST(what_a_job_was_given_is_inherited)
 {
     overflow = (struct overflow){.asked = false};
@@ -316,6 +188,7 @@ TEST(too_much_is_refused)
         assert_int_equal(overflow_add(&overflow, text, &why), 0);
     }
     assert_fails(E2BIG, overflow_add(&overflow, text, &why));
+    assert_fails(EINVAL, overflow_add(&overflow, "a > 1\nb > 2", &why));
     assert_int_equal(strlen(overflow.lines), 32 * 1000 - 1);
 }
 

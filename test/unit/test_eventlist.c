@@ -175,21 +175,6 @@ IN_FOLDER(files_that_are_none)
     refuse("/proc/self/environ/x", ENOTDIR, "Not a directory");
 }
 
-IN_FOLDER(unreadable_file)
-{
-    char path[256];
-    uid_t user = geteuid();
-
-    strcpy(path, write_file("secret", LINE, strlen(LINE)));
-    assert_int_equal(chmod(base, 0755), 0);
-    assert_int_equal(chmod(path, 0), 0);
-    if (user == 0) { /* file modes do not stop root */
-        assert_int_equal(seteuid(65534), 0);
-    }
-    refuse(path, EACCES, "secret: Permission denied");
-    assert_int_equal(seteuid(user), 0);
-}
-
 IN_FOLDER(sizes)
 {
     char path[256], *text = malloc(APAPI_EVENTS_FILE_MAX + 1);

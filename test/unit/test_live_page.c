@@ -214,22 +214,7 @@ static const char *scan(struct apapi_live_counts *counts)
 
 /* --- finding pages ---------------------------------------------------------------------------- */
 
-LIVE(the_environment_names_it)
-{
-    const struct apapi_live_page *opened;
-
-    publish(&live);
-    setenv(APAPI_LIVE_ENVIRONMENT, live.path, 1);
-    opened = apapi_live_open(NULL, &err);
-    assert_non_null(opened);
-    assert_int_equal(opened->head.job, 4711);
-    assert_string_equal(opened->head.node, "n1");
-    assert_int_equal(opened->head.writer, getpid());
-    apapi_live_close(opened);
-    unsetenv(APAPI_LIVE_ENVIRONMENT);
-}
-
-/* Files that have names of pages, but are not pages. */
+/* Files with the names of pages. */
 static struct apapi_live_page forged;
 
 struct forgery {
@@ -379,27 +364,7 @@ LIVE(nobody_sees_it_before_it_is_whole)
     assert_string_equal(scan(&counts), "n1/4711.0 ");
 }
 
-LIVE(the_next_one_sweeps_up_what_a_dead_one_has_left)
-{
-    struct livefile dead, alive;
-    struct apapi_live_counts counts;
-
-    publish(&alive);
-    step.id.job = 4712;
-    publish(&dead);
-    die(&dead);
-    assert_fails(ESTALE, apapi_live_open(in_pages("4712.0"), &err));
-    assert_string_equal(scan(&counts), "n1/4711.0 ");
-    assert_int_equal(counts.dead, 1);
-    step.id.job = 4713;
-    publish(&live);
-    assert_false(is_there("4712.0"));
-    assert_string_equal(scan(&counts), "n1/4711.0 n1/4713.0 ");
-    assert_int_equal(counts.dead, 0);
-    livefile_close(&alive);
-}
-
-/* Steps of a requeued job have the same numbers again. */
+/* A requeued job has the same steps again. */
 LIVE(the_same_step_again)
 {
     struct livefile first, second;

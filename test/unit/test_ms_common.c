@@ -366,16 +366,6 @@ static void stop_all(void)
 
 #define WITH_TREE(name) TEST_WITH(name, measure_make_tree, measure_remove_tree)
 
-WITH_TREE(list_that_is_freed_meanwhile)
-{
-    open_all();
-    ms_start_measurement(system_of_test);
-    ms_free_measurement(list);
-    list = NULL;
-    stop_all();
-    close_all();
-}
-
 static void *start_and_stop(void *unused)
 {
     (void)unused;

@@ -113,22 +113,6 @@ static void assert_says(const char *part)
     assert_contains(written, part);
 }
 
-RUNS(how_it_ended_is_reported_if_it_failed, 1)
-{
-    static const struct {
-        int status;
-        const char *said;
-    } cases[] = {{3 << 8, "peak memory 12.3 MiB\n  exit status 3\n"},
-                 {9, "peak memory 12.3 MiB\n  killed by signal 9 (Killed)\n"},
-                 {0, "peak memory 12.3 MiB\n"}};
-
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        report.runs[0].end.status = cases[i].status;
-        fixture_write(report_table);
-        assert_string_equal(strstr(written, "peak memory"), cases[i].said);
-    }
-}
-
 RUNS(runs_that_are_alike_are_no_surer_than_their_uncertainty, 3)
 {
     report.runs[0].record.measurement.domains[APAPI_DOMAIN_PACKAGE].energy_j =
