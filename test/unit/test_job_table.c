@@ -111,21 +111,15 @@ TABLE(a_domain_that_a_step_lacks_is_named)
     assert_text("\n  dram known on 1 of 2 nodes\n");
 }
 
-/* Add a step of 10 s whose package counter never moved. */
-static void add_without_package(void)
+/* A step of 10 s whose counter of the package never moved. */
+TABLE(what_no_step_knows_for_a_time_is_not_in_the_total)
 {
+    const struct apapi_job_table_head head = {.job = "17"};
     struct apapi_record record = step("1", "n1", 0, 10, NAN);
 
     record.measurement.unknown_domains = 1U << APAPI_DOMAIN_PACKAGE;
     add_domain(&record, APAPI_DOMAIN_DRAM, 20);
     add_record(&record);
-}
-
-TABLE(what_no_step_knows_for_a_time_is_not_in_the_total)
-{
-    const struct apapi_job_table_head head = {.job = "17"};
-
-    add_without_package();
     ADD("0", "n1", 10, 20);
     assert_table(&head,
                  "apapi: job 17  1 node  2 steps  20.0 s\n"
@@ -137,20 +131,7 @@ TABLE(what_no_step_knows_for_a_time_is_not_in_the_total)
                  "  measured 50.0 % of 1 node x 20.0 s; each moment of a node counts once\n");
 }
 
-TABLE(what_no_step_ever_knows_is_named)
-{
-    const struct apapi_job_table_head head = {.job = "17"};
-
-    add_without_package();
-    assert_table(&head, "apapi: job 17  1 node  1 step  10.0 s\n"
-                        "  domain              energy         mean\n"
-                        "  dram               200.0 J      20.00 W\n"
-                        "  partial total      200.0 J      20.00 W\n"
-                        "  total without package, whose energy is not known\n"
-                        "  measured 0.0 % of 1 node x 10.0 s; each moment of a node counts once\n");
-}
-
-/* The batch step has all cores of the job, and a step of srun has some of them. */
+/* The batch step has the job's cores, a step of srun some of them. */
 TABLE(a_job_that_has_a_part_of_its_node_is_told_so)
 {
     const struct apapi_job_table_head head = {.job = "17"};

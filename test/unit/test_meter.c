@@ -217,17 +217,6 @@ TEST(counts_that_are_doubles)
     }
 }
 
-TEST(types_of_raw_values)
-{
-    struct apapi_event event = {.scale = 2, .type = APAPI_TYPE_FP64};
-
-    assert_near(apapi_event_value(&event, bits_of(1.25)), 2.5);
-    event.type = APAPI_TYPE_INT64;
-    assert_near(apapi_event_value(&event, UINT64_MAX), -2);
-    event.type = APAPI_TYPE_UINT64;
-    assert_near(apapi_event_value(&event, UINT64_MAX), 2 * 18446744073709551615.0);
-}
-
 /* --- readings that only the sums know, and the look at a counter after its last one ----------- */
 
 static enum apapi_meter_step shown(uint64_t at_ms, uint64_t raw)
@@ -352,35 +341,6 @@ TEST(the_look_shows_whether_it_lives)
     }
 }
 
-TEST(counters_that_move_soon_are_worth_a_look)
-{
-    static const struct {
-        const char *what;
-        enum apapi_kind kind;
-        bool accumulates, estimated;
-        uint64_t update_ns, check_ns;
-    } cases[] = {
-        {"RAPL", APAPI_KIND_ENERGY, true, false, MS, MS},
-        {"faster", APAPI_KIND_ENERGY, true, false, 61000, 61000},
-        {"nobody knows", APAPI_KIND_ENERGY, true, false, 0, MS},
-        {"a GPU", APAPI_KIND_ENERGY, true, false, 20 * MS, 0},
-        {"an estimate", APAPI_KIND_ENERGY, true, true, MS, 0},
-        {"a count", APAPI_KIND_COUNT, true, false, MS, 0},
-        {"a gauge", APAPI_KIND_POWER, false, false, MS, 0},
-    };
-
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        const struct apapi_event event = {.kind = cases[i].kind,
-                                          .accumulates = cases[i].accumulates,
-                                          .estimated = cases[i].estimated,
-                                          .scale = 1e-6,
-                                          .update_ns = cases[i].update_ns};
-
-        begin(&event);
-        fail_if(apapi_meter_check_ns(&meter) != cases[i].check_ns, "%s", cases[i].what);
-    }
-}
-
 /* --- gauges ----------------------------------------------------------------------------------- */
 
 #define START_NS (1000 * MS)
@@ -434,26 +394,7 @@ static void add_gauge(double value, uint64_t step)
     apapi_gauge_add(&gauge, value, START_NS + step * STEP_NS);
 }
 
-/* Each reading is 200 W off the line between its neighbours. */
-GAUGE(alternating)
-{
-    const double deviations = 100, each_j = 200 * STEP_S;
-    double deviation_j, missed_j;
-
-    for (uint64_t i = 0; i <= 101; i++) {
-        add_gauge(i % 2 ? 300 : 100, i);
-    }
-    deviation_j =
-        (1 + 0.03 * FRESH) * each_j * sqrt(deviations * (1 / 1.5 + 1.5 * (FRESH * FRESH - 1)));
-    assert_within(gauge_uncertainty(),
-                  hypot(2.5 * deviation_j, unseen(200, 101, FRESH)) + 200 * (FRESH - 1) * STEP_S,
-                  1e-9);
-    missed_j = (MOST - 200) * -expm1(-14 * FRESH / 101) * 101 * STEP_S;
-    assert_within(apapi_gauge_bound(&gauge, MOST, gauge.covered_ns), 5 * deviation_j + missed_j,
-                  1e-9);
-}
-
-/* If each value is of the beginning of its reading, the whole course is late by that much. */
+/* If the value is always of the beginning of a reading, the whole course comes so much late. */
 GAUGE(a_long_reading_moves_the_course)
 {
     for (uint64_t step = 0; step <= 100; step++) {
@@ -462,30 +403,6 @@ GAUGE(a_long_reading_moves_the_course)
     }
     assert_within(gauge_uncertainty(),
                   100 * (STEP_S / 4 + (FRESH - 1) * STEP_S) + unseen(150, 100, FRESH), 1e-9);
-}
-
-/* Add readings whose value changes after each `held` readings. */
-static void add_held(uint64_t readings, uint64_t held)
-{
-    begin_gauge();
-    for (uint64_t i = 0; i <= readings; i++) {
-        add_gauge(250 + 1e-12 * (double)(i / held), i);
-    }
-}
-
-TEST(values_that_are_held_count_once)
-{
-    add_held(100, 1); /* time that is not covered is not seen, either */
-    assert_within(apapi_gauge_uncertainty(&gauge, MOST, 2 * gauge.covered_ns),
-                  2 * unseen(250, 100, FRESH), 1e-9);
-    add_held(500, 5);
-    assert_within(gauge_uncertainty(), unseen(250, 500, 5 + 1.0 / GAUGE_CHANGES), 1e-6);
-    add_held(500, 501); /* for a second, or as stated, if held or constant */
-    assert_within(gauge_uncertainty(), unseen(250, 500, 10), 1e-9);
-    gauge.stated_ns = 50 * STEP_NS;
-    assert_within(gauge_uncertainty(), unseen(250, 500, 50), 1e-9);
-    gauge.stated_ns = STEP_NS;
-    assert_within(gauge_uncertainty(), unseen(250, 500, 10), 1e-9);
 }
 
 /* --- probes ----------------------------------------------------------------------------------- */
@@ -539,20 +456,7 @@ PROBE(one_update_is_seen)
     assert_near(probe.latest, 110);
 }
 
-PROBE(what_is_not_plausible_shows_nothing)
-{
-    probe_see(PLAUSIBLE, UPDATE_NS);
-    assert_near(probe.most, PLAUSIBLE);
-    probe_see(PLAUSIBLE * 1.01, UPDATE_NS);
-    assert_near(probe.most, PLAUSIBLE);
-    assert_false(probe.open);
-    probe_see(-50, UPDATE_NS);
-    assert_near(probe.most, PLAUSIBLE);
-    assert_false(probe.open);
-    assert_int_equal(probe.moves, 2);
-}
-
-/* 300 in three updates count as 300 in one update that takes as long. */
+/* 300 in three updates are as much in one that takes as long. */
 PROBE(another_period_takes_along_what_was_seen)
 {
     probe_see(50, UPDATE_NS);
@@ -598,19 +502,6 @@ PROBE(the_longest_wait_tells_the_update_period)
     assert_int_equal(apapi_probe_update_ns(&probe), 16 * MS + 16 * MS / 1000);
     insist(20 * MS);
     assert_int_equal(apapi_probe_update_ns(&probe) / MS, 32);
-}
-
-/* The counter may have moved unseen while a reading was made. */
-PROBE(the_time_of_a_reading_is_no_wait)
-{
-    static const struct apapi_moment moments[] = {{START_NS, START_NS + 50 * MS},
-                                                  {START_NS + 51 * MS, START_NS + 100 * MS},
-                                                  {START_NS + 101 * MS, START_NS + 150 * MS}};
-
-    apapi_probe_open(&probe, 100, moments[0]);
-    apapi_probe_close(&probe, 100, moments[1], PLAUSIBLE);
-    apapi_probe_close(&probe, 110, moments[2], PLAUSIBLE);
-    assert_int_equal(apapi_probe_update_ns(&probe), UPDATE_NS);
 }
 
 /* --- value0 and value1 ------------------------------------------------------------------------ */

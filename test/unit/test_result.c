@@ -172,23 +172,6 @@ TEST(a_gauge_whose_greatest_power_is_not_known)
     watts = part;
 }
 
-TEST(what_has_no_uncertainty)
-{
-    struct apapi_event event = fake_energy_event;
-
-    event.estimated = true;
-    apapi_meter_init(&meter, &event, TICK_NS, NULL);
-    feed(0, 0);
-    feed(1, 10);
-    assert_false(is_rough_after(1));
-    assert_false(isnan(result.total));
-    apapi_meter_init(&meter, &fake_energy_event, TICK_NS, NULL);
-    feed(0, 1);
-    feed(1, 1);
-    assert_false(is_rough_after(1)); /* nothing is known of the meter */
-    assert_true(isnan(result.total));
-}
-
 /* --- domains ---------------------------------------------------------------------------------- */
 
 struct pair {

@@ -144,24 +144,7 @@ PLANNED(probes_come_near_to_the_update_period)
     assert_int_equal(apart_after(90 * US), 50 * US);
 }
 
-/* The first probe takes 7/8 of a known update, or 7/8 of a quarter of the interval, or 500 us. */
-TEST(first_probe)
-{
-    static const struct {
-        uint64_t update_ns, interval_ns, apart_ns;
-        bool stated;
-    } cases[] = {{8 * MS, 1000 * MS, 7 * MS, true},
-                 {80 * MS, 32 * MS, 7 * MS, true},
-                 {8 * MS, 1000 * MS, 500 * US, false}};
-
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        probe_plan_restart(&plan, cases[i].update_ns, cases[i].stated, cases[i].interval_ns, 1);
-        probe_plan_begin(&plan, moment_at(START_NS));
-        assert_next(PROBE_SECOND, cases[i].apart_ns);
-    }
-}
-
-/* @return whether there are more probes after a reading that took this long */
+/* @return whether there are more probes after a reading that took so long */
 static bool goes_on_after(uint64_t length_ns)
 {
     const struct apapi_moment when = {START_NS, START_NS + length_ns};
@@ -323,29 +306,7 @@ DENSE(twice_as_late_up_to_the_interval)
     assert_true(dense.due_ns == UINT64_MAX);
 }
 
-/* There is one reading in each octave, at any moment of the octave. */
-DENSE(gauges_at_random_moments)
-{
-    struct random random = {1};
-    double least = 1, most = 0;
-
-    for (int run = 0; run < 500; run++) {
-        dense_begin();
-        dense_start_next(&dense, moment_at(START_NS), &random);
-        for (uint64_t after_ns = MS; after_ns <= 64 * MS; after_ns *= 2) {
-            double share = (double)(dense.due_ns - START_NS) / (double)after_ns;
-
-            assert_true(share > 0.5 && share <= 1);
-            least = share < least ? share : least;
-            most = share > most ? share : most;
-            dense_start_next(&dense, moment_at(dense.due_ns), &random);
-        }
-        assert_true(dense.due_ns == UINT64_MAX);
-    }
-    assert_true(least < 0.51 && most > 0.99);
-}
-
-/* A reading that comes late is not repeated; after one that takes long there is a pause. */
+/* A reading that comes late is not made up for; one that takes long is followed by a pause. */
 DENSE(late_and_slow_readings)
 {
     dense_start_next(&dense, moment_at(START_NS + 5 * MS), NULL);

@@ -59,25 +59,7 @@ static void divide(const char *method, enum share_idle idle, struct share_step *
 
 #define DIVIDED(name) TEST_WITH(name, begin, NULL)
 
-DIVIDED(dynamic_energy_goes_by_cpu_time)
-{
-    struct share_step steps[] = {step_of(3, 4), step_of(1, 4)};
-
-    interval.energy_j[PACKAGE] = 140;
-    interval.idle_w[PACKAGE] = 100;
-    interval.energy_j[DRAM] = 20; /* with idle power that is not known */
-    interval.cpu_s = 5;           /* one second is that of daemons */
-    divide("cpu-time", SHARE_IDLE_APART, steps, 2);
-    assert_near(steps[0].energy_j[PACKAGE], 24);
-    assert_near(steps[1].energy_j[PACKAGE], 8);
-    assert_true(steps[0].idle_j[PACKAGE] == 0);
-    assert_near(steps[0].energy_j[DRAM], 12);
-    assert_true(totals.idle_j[PACKAGE] == 100);
-    assert_near(totals.unattributed_j[PACKAGE], 8);
-    assert_true(totals.energy_j[GPU] == 0);
-}
-
-/* The parts of a step are kept for the time when idle power is known. */
+/* For idle power that is known later. */
 DIVIDED(the_parts_of_a_step_are_kept)
 {
     struct share_interval slow = interval_of(1);
@@ -118,19 +100,6 @@ DIVIDED(idle_power_goes_by_cores_where_the_site_says_so)
     assert_near(steps[1].energy_j[PACKAGE], 60);
     assert_near(steps[1].idle_j[PACKAGE], 20);
     assert_near(totals.idle_j[PACKAGE], 20); /* of two cores that no step has */
-}
-
-DIVIDED(equal_cores_does_not_ask_for_cpu_time)
-{
-    struct share_step steps[] = {step_of(NAN, 3), step_of(NAN, 2)};
-
-    interval.energy_j[PACKAGE] = 100;
-    steps[1].seconds = 0.5; /* the step began in the middle */
-    divide("equal-cores", SHARE_IDLE_APART, steps, 2);
-    assert_near(steps[0].energy_j[PACKAGE], 75);
-    assert_near(steps[1].energy_j[PACKAGE], 25);
-    assert_true(totals.unattributed_j[PACKAGE] == 0);
-    assert_null(share_method_find("by-magic"));
 }
 
 DIVIDED(a_gpu_goes_to_the_step_that_has_it)
