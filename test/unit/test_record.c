@@ -270,6 +270,7 @@ TEST(what_is_wrong_is_named)
         {"\"domains\"", "\"domain\"", "domains: is missing"},
         {"{\"energy_j\":5}", "5", "domains.package: not an object"},
         {"{\"energy_j\":5}", "{\"energy_j\":-5}", "domains.package.energy_j: below 0"},
+        {"{\"energy_j\":5}", "{\"energy_j\":5,\"covered\":1.1}", "package.covered: above 1"},
         {"{\"cpu_s\"", "{\"unknown_domains\":\"dram\",\"cpu_s\"",
          "trust.unknown_domains: not an array of texts"},
         {"{\"cpu_s\"", "{\"unknown_domains\":[1],\"cpu_s\"",
@@ -279,7 +280,6 @@ TEST(what_is_wrong_is_named)
         {"\"complete\":true", "\"complete\":1", "complete: not true or false"},
         {"\"kind\":\"energy\"", "\"kind\":\"?\"", "kind: not a word that is known"},
         {"\"samples\":2", "\"samples\":2.0", "samples: not an integer"},
-        {"\"samples\":2", "\"samples\":\"-2\"", "samples: not a count"},
         {"\"samples\":2", "\"samples\":\"2x\"", "samples: not a count"},
         {"\"samples\":2", "\"samples\":\"18446744073709551616\"", "samples: not a count"},
         {"2026-11-21T11:20:01Z", "9999-11-21T11:20:01Z", "start: not a time"},
@@ -287,7 +287,6 @@ TEST(what_is_wrong_is_named)
         {"\"components\":[", "\"components\":1,\"x\":[", "components: not an array"},
         {"\"components\":[", "\"components\":[7,", "components[0]: not an object"},
         {"\"source\":\"s\",", "", "components[0].source: is missing"},
-        {"{\"name\":\"e\"", "null,{\"name\":\"e\"", "components[0].events[0]: not an obj"},
         {"\"scale\":1", "\"scale\":1,\"wraps\":-1", "components[0].events[0].wraps: below 0"},
         {"\"type\":\"uint64\"", "\"type\":\"int\"", "events[0].type: not a word that is known"},
         {"\"scale\":1", "\"scale\":0", "events[0].scale: not above 0"},
@@ -305,10 +304,6 @@ TEST(what_is_wrong_is_named)
          "record: share.domains: not an object"},
         {WITH_SHARE("{\"method\":\"cpu-time\",\"domains\":{\"gpu\":{}}}"),
          "record: share.domains.gpu.energy_j: is missing"},
-        {WITH_SHARE("{\"method\":\"cpu-time\",\"domains\":{\"gpu\":{\"energy_j\":-1}}}"),
-         "record: share.domains.gpu.energy_j: below 0"},
-        {WITH_SHARE("{\"method\":\"cpu-time\",\"interval_s\":-1,\"domains\":{}}"),
-         "record: share.interval_s: below 0"},
     };
 
     char *newer = replaced(minimal, "\"apapi\":1", "\"apapi\":2");
@@ -444,14 +439,11 @@ TEST(the_longest_list_fits_into_a_line)
 TEST(wrong_regions_are_refused)
 {
     static const struct wrong cases[] = {
-        {"\"regions\":[", "\"regions\":5,\"x\":[", "record: regions: not an array"},
         {"\"method\":\"estimated\"", "\"method\":\"guessed\"",
          "record: regions[0].method: not a word that is known"},
         {"\"method\":\"estimated\",", "", "record: regions[0].method: is missing"},
         {"\"kind\":\"idle\"", "\"kind\":\"lazy\"",
          "record: regions[1].kind: not a word that is known"},
-        {"\"energy_j\":120.5", "\"energy_j\":-1",
-         "record: regions[0].domains.package.energy_j: below 0"},
         {"\"method\":\"estimated\",",
          "\"method\":\"estimated\",\"bins\":{\"bin_s\":0,\"share_pct\":[]},",
          "record: regions[0].bins: not a width and at most 60 shares"},
@@ -475,7 +467,7 @@ TEST(wrong_regions_are_refused)
 /* A bin of 100 W, an unknown one, one of 300 W, and one that has only begun. */
 TEST(what_is_not_known_is_null_and_comes_back_unknown)
 {
-    FREED char *text = replaced(minimal, TIMELINE(1.0, 0.1, "[1000,null,3000]", ""));
+    FREED char *text = replaced(minimal, TIMELINE(1.25, 0.1, "[1250,null,1500]", ""));
     CLEARED struct apapi_record record = decode(text);
     const struct apapi_timeline *timeline =
         &record.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline;
@@ -490,7 +482,6 @@ TEST(bad_timelines_are_refused)
 {
     static const struct wrong cases[] = {
         {TIMELINE(0, 1, "[1]", ""), "timeline.bin_s: not a width"},
-        {TIMELINE(-1, 1, "[1]", ""), "timeline.bin_s"},
         {TIMELINE(3, 0, "[1]", ""), "timeline.package: unit_j: not above 0"},
         {TIMELINE(3, 1, "[]", ""), "timeline.package: n: not an array"},
         {TIMELINE(3, 1, "[-1]", ""), "n: not a whole number"},
@@ -515,8 +506,8 @@ static void draw_longest(struct apapi_domain_result *domain)
     timeline->length_ns = 78642223456789;
     timeline->count = APAPI_TIMELINE_BINS;
     for (size_t i = 0; i < APAPI_TIMELINE_BINS; i++) {
-        timeline->energy_j[i] = (float)((101 + 7 * i) * 1000);
-        timeline->covered_pct[i] = i == 77 ? 50 : 100;
+        timeline->energy_j[i] = (float)((101.3 + 7 * i) * 1000);
+        timeline->covered_pct[i] = i == 77 ? 0.5F : 100;
     }
 }
 
@@ -557,5 +548,5 @@ TEST(a_usual_line_has_at_most_six_kilobytes)
     back = decode(line);
     assert_int_equal(back.measurement.domains[APAPI_DOMAIN_GPU].timeline.count, 120);
     assert_within(apapi_timeline_energy_j(&back.measurement.domains[APAPI_DOMAIN_GPU].timeline),
-                  apapi_timeline_energy_j(&m->domains[APAPI_DOMAIN_GPU].timeline), 0.001);
+                  apapi_timeline_energy_j(&m->domains[APAPI_DOMAIN_GPU].timeline), 1e-5);
 }
