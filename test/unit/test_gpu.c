@@ -443,7 +443,7 @@ PREPARED(slices_of_parts_are_added_up)
         unsigned slices, slices_all;
     } cases[] = {{"MIG-11112222", 3, 7},
                  {"MIG-11112222,MIG-11113333", 4, 7},
-                 {"MIG-44445555", 0, 0}, /* an old driver does not report the instances */
+                 {"MIG-44445555,MIG-11113333", 0, 0}, /* an old driver does not say */
                  {"MIG-11113333,MIG-44445555", 0, 0},
                  {"MIG-GPU-cccc4444/1/0", 0, 0}};
     struct gpu_device gpus[GPUS];

@@ -109,7 +109,8 @@ TEST(the_record_that_knows_more_counts)
     /* a gap is filled by a record that knows it */
     assert_pair("batch n1 0 : 100 200 - 400 500 600", "0 n1 0 : 100 200 300 400 - 600", NAN, 2100,
                 6);
-    /* the last digits of two rounded powers must not decide */
+    assert_pair("batch n1 0 : 100 100 - - 100 100 100 100", "0 n1 4 : 200 200", NAN, 800, 6);
+    /* the last digits of two rounded figures decide nothing */
     assert_pair("batch n1 0 100 200", "0 n1 0 90 300", 200.0001, 20000, 100);
 }
 
@@ -212,6 +213,9 @@ TEST(an_unknown_domain_is_missing_in_the_total)
     records[1].measurement.start_unix_ns = BEGIN;
     records[1].measurement.elapsed_ns = 10 * S;
     assert_int_equal(total_of(records, 3).missing_domains, 0);
+    records[0].measurement.unknown_domains = 0;
+    records[1].measurement.domains[PACKAGE].measured = false; /* every node has a package */
+    assert_int_equal(total_of(records, 3).missing_domains, 1U << PACKAGE);
 }
 
 #define MANY 66000
