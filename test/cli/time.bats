@@ -78,9 +78,9 @@ merged() { # JOB [JQ FILTER]
 @test "a checkpoint's line beside the whole one says nothing of how a run ended" {
     record 7 batch n1 0 200 240 '.verified = true | .restarts = 0 | .exit_code = 1'
     record 7 0 n1 0 30 240 '.restarts = 0 | del(.exit_code) | .complete = false | .reason = "recovered"'
-    record 7 0 n1 0 60 240 '.restarts = 0 | .exit_code = 1'
+    record 7 0 n1 0 60 240 '.restarts = 0 | .exit_code = 0 | .exit_signal = 9'
     record 7 batch n1 5000 100 240 '.verified = true | .restarts = 1 | .exit_code = 0'
-    [[ $(cells stepid,restarts,exit,state --by step -j 7) == $'7.0|0|1:0|FAILED\n7.batch|1|0:0|COMPLETED' ]]
+    [[ $(cells stepid,restarts,exit,state --by step -j 7) == $'7.0|0|0:9|FAILED\n7.batch|1|0:0|COMPLETED' ]]
 }
 
 @test "a number that comes again after 30 days is another job's, which was not requeued" {

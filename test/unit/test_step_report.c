@@ -45,8 +45,8 @@ static const struct apapi_table_head stream_step = {
 
 #define SHARE(method, idle, energy_j, uncertainty_j)                                               \
     "\"complete\":true,\"share\":{\"method\":\"" method "\",\"idle\":\"" idle                      \
-    "\",\"domains\":{\"package\":{\"energy_j\":" #energy_j ",\"uncertainty_j\":" #uncertainty_j    \
-    ",\"idle_w\":50}}}"
+    "\",\"tail_s\":" #uncertainty_j ",\"domains\":{\"package\":{\"energy_j\":" #energy_j           \
+    ",\"uncertainty_j\":" #uncertainty_j ",\"idle_w\":50}}}"
 #define NO_SHARE "\"complete\":true,\"share\":{\"reason\":\"no node sampler runs\"}"
 
 /* A record. Members that are 0 have usual values. */
@@ -152,7 +152,10 @@ static const struct {
              "  in brackets: inside package or around other domains, not to be added\n"
              "  mean: energy by time; min, max: all nodes together, over 640.0 ms\n"
              "  min, max of (core): the nodes' own, added up\n"},
-    /* that an energy is of a part of the time is said once */
+    {{{"n1", 2, .domains = PACKAGE("") "," DRAM("")}, {"n2", 2, .domains = PACKAGE("")}},
+     .said = "\n  dram measured on 1 of 2 nodes\n",
+     .merged = {"\"nodes\":1,\"partial\":true,\"missing_domains\":[\"dram\"]"}},
+    /* the energy of a part of the time says so, once */
     {{{.domains = PACKAGE(",\"covered\":0.8399") "," DRAM(",\"covered\":0.8391")}},
      .said = "\n  energy of the covered 83.9 %\n"},
     {{{.covered = 0.8393,
@@ -202,14 +205,15 @@ static const struct {
      .said = "",
      .unsaid = "possible"},
     {{{.components = RAPL(METER(3, ",\"rough\":1"))}}, .said = "", .unsaid = "possible"},
-    {{{.late_s = 0.123}}, .said = "\n  first 123 ms not covered\n"},
+    {{{.late_s = 0.011}}, .said = "\n  first 11 ms not covered\n"},
     {{{.late_s = 0.010}}, .said = "", .unsaid = "first"},
     {{{.late_s = 12.345}}, .said = "\n  first 12.3 s not covered\n"},
     {{{.more = "\"complete\":true,\"unwritten\":\"/acct: No space left on device\""}},
      .said = "\n  n1: not in the accounting files (/acct: No space left on device)\n"},
-    {{{"n1", 2, .covered = 0.99999},
-      {"n2", 2, .covered = 0.951, .components = RAPL(METER(801, ""))}},
-     .said = "\n  covered 95.1 to 99.9 %, 801 to 834 samples per node\n"},
+    {{{"n1", 2, .covered = 0.99999, .late_s = 0.002},
+      {"n2", 2, .covered = 0.951, .late_s = 0.003, .components = RAPL(METER(801, ""))}},
+     .said = "\n  covered 95.1 to 99.9 %, 801 to 834 samples per node\n",
+     .merged = {"\"late_node\":\"n2\""}},
 /* other events have a line each */
 #define TEMPERATURE(values)                                                                        \
     EVENT("coretemp:::hwmon0:temp1_input", "C",                                                    \
@@ -301,7 +305,7 @@ static const struct {
       {"n3", 3, .more = SHARE("cpu-time", "apart", 100, 2)}},
      .said =
          "\n  share of the step: 220 J \302\26112 % (cpu-time, idle power not known, included)\n",
-     .merged = {"\"share\":{\"method\":\"cpu-time\",\"idle\":\"included\","}},
+     .merged = {"\"share\":{\"method\":\"cpu-time\",\"idle\":\"included\",\"tail_s\":22.0,"}},
     {{{.more = NO_SHARE}},
      .said = "\n  share of the step: not known, no node sampler runs\n",
      .merged = {"\"share\":{\"reason\":\"no node sampler runs\"}"}},
