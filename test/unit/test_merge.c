@@ -212,15 +212,6 @@ static void add_alternating(unsigned late_s)
     add(&n2);
 }
 
-/* As the mean is of the time in which any node was measured, so are the extremes. */
-MERGED(a_node_alone_counts)
-{
-    /* n1 100 300 100 300, n2 - 300 120 280: alone, n1 needs 100 W */
-
-    add_alternating(1, 3);
-    assert_domain(APAPI_DOMAIN_PACKAGE, 2, 1400, (struct apapi_summary){100, 350, 600, NAN}, S);
-}
-
 /* The means are of 8 s, or of 4 s: a clock that is wrong by 17 minutes does not make time. */
 MERGED(with_a_wrong_clock_extremes_are_added_up)
 {

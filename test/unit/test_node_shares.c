@@ -469,7 +469,9 @@ static void lose_accounting(void)
     for (int i = 0; i < 3; i++) {
         add_at(NOON + i * HOUR, 100);
     }
-    for (int i = 0; i < 6000 && count_lines(waiting) < 2; i++) { /* the present one has no end */
+    *said = '\0';
+    /* the present hour has no end; the thread that writes is heard after it has ended */
+    for (int i = 0; i < 6000 && (count_lines(waiting) < 2 || !*said); i++) {
         usleep(10000);
         add_at(NOON + 2 * HOUR + NS_PER_S, 0);
     }
