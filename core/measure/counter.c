@@ -270,13 +270,18 @@ static bool has_stalled(const struct apapi_counter *counter)
     return still_ns(counter) >= counter->stall_ns;
 }
 
+bool apapi_counter_stands_still(const struct apapi_counter *counter)
+{
+    return !counter->rests && still_ns(counter) > patience_ns(counter, STILL_UPDATES);
+}
+
 /*
  * @return whether the counter stands still at the end: what it may have missed stays unknown. Of a
  * counter that has never moved all is unknown; meter.c and result.c deal with that.
  */
 static bool stays_unknown(const struct apapi_counter *counter)
 {
-    return !counter->rests && still_ns(counter) > patience_ns(counter, STILL_UPDATES) &&
+    return apapi_counter_stands_still(counter) &&
            (counter->total > 0 || counter->incidents.resets > 0);
 }
 

@@ -132,6 +132,9 @@ static inline bool apapi_counter_never_rests(const struct apapi_event *event)
     return event->kind == APAPI_KIND_ENERGY && !event->estimated;
 }
 
+/** @return whether the counter stood still at its last reading for longer than an intact one. */
+bool apapi_counter_stands_still(const struct apapi_counter *counter);
+
 /** Forget all readings and totals, but keep the settings. */
 void apapi_counter_restart(struct apapi_counter *counter);
 

@@ -44,8 +44,9 @@ static void fold(struct apapi_timeline_meter *meter)
     meter->bin_ns *= 2;
 }
 
-void apapi_timeline_meter_add(struct apapi_timeline_meter *meter, uint64_t from_ns, uint64_t to_ns,
-                              double energy_j)
+/* @param covers  whether the time is covered by this energy; false: it was covered before */
+static void timeline_spread(struct apapi_timeline_meter *meter, uint64_t from_ns, uint64_t to_ns,
+                            double energy_j, bool covers)
 {
     uint64_t first_ns = greater_ns(from_ns, meter->origin_ns) - meter->origin_ns;
     uint64_t last_ns = greater_ns(to_ns, meter->origin_ns) - meter->origin_ns;
@@ -62,9 +63,15 @@ void apapi_timeline_meter_add(struct apapi_timeline_meter *meter, uint64_t from_
         uint64_t part_ns = lesser_ns(last_ns, (bin + 1) * meter->bin_ns) - first_ns;
 
         meter->energy_j[bin] += power_w * duration(part_ns);
-        meter->covered_ns[bin] += part_ns;
+        meter->covered_ns[bin] += covers ? part_ns : 0;
         first_ns += part_ns;
     }
+}
+
+void apapi_timeline_meter_add(struct apapi_timeline_meter *meter, uint64_t from_ns, uint64_t to_ns,
+                              double energy_j)
+{
+    timeline_spread(meter, from_ns, to_ns, energy_j, true);
 }
 
 void apapi_timeline_meter_finish(const struct apapi_timeline_meter *meter, uint64_t length_ns,
@@ -228,6 +235,30 @@ static void begin_window(struct apapi_domain_meter *domain, uint64_t now_ns)
     domain->broken = false;
 }
 
+/*
+ * If the counter stopped in the window before, that window has too little power: of what the
+ * counter shows after the standstill, a part belongs to it.
+ */
+static void domain_add_window(struct apapi_domain_meter *domain, uint64_t now_ns)
+{
+    const struct apapi_rate_window before = domain->rate.closed, *joined = &domain->rate.closed;
+    uint64_t since_ns = now_ns - domain->open_ns, windows = domain->rate.windows;
+    double late_j;
+
+    apapi_timeline_meter_add(&domain->timeline, domain->open_ns, now_ns, domain->pending_j);
+    apapi_rate_add(&domain->rate, domain->pending_j, since_ns);
+    if (domain->rate.windows == windows || joined->length_ns != before.length_ns + since_ns) {
+        return;
+    }
+    late_j = joined->quantity * duration(before.length_ns) / duration(joined->length_ns) -
+             before.quantity;
+    if (late_j > 0) {
+        timeline_spread(&domain->timeline, domain->open_ns - before.length_ns, domain->open_ns,
+                        late_j, false);
+        timeline_spread(&domain->timeline, domain->open_ns, now_ns, -late_j, false);
+    }
+}
+
 void apapi_domain_meter_tick(struct apapi_domain_meter *domain, uint64_t now_ns)
 {
     bool waiting = domain->waiting;
@@ -239,8 +270,7 @@ void apapi_domain_meter_tick(struct apapi_domain_meter *domain, uint64_t now_ns)
     if (domain->open && domain->broken) {
         apapi_rate_drop(&domain->rate);
     } else if (domain->open) {
-        apapi_rate_add(&domain->rate, domain->pending_j, now_ns - domain->open_ns);
-        apapi_timeline_meter_add(&domain->timeline, domain->open_ns, now_ns, domain->pending_j);
+        domain_add_window(domain, now_ns);
     }
     begin_window(domain, now_ns);
 }

@@ -100,11 +100,15 @@ struct apapi_domain_meter {
 void apapi_domain_meter_init(struct apapi_domain_meter *domain, uint64_t origin_ns,
                              uint64_t interval_ns, struct apapi_histogram *histogram);
 
-/** Note that one of the domain's meters has no power for less than `window_ns`. */
-static inline void apapi_domain_meter_widen(struct apapi_domain_meter *domain, uint64_t window_ns)
+/** Note the window and the lapse of the rate of one of the domain's meters. */
+static inline void apapi_domain_meter_note(struct apapi_domain_meter *domain,
+                                           const struct apapi_rate *rate)
 {
-    if (domain->rate.window_ns < window_ns) {
-        domain->rate.window_ns = window_ns;
+    if (domain->rate.window_ns < rate->window_ns) {
+        domain->rate.window_ns = rate->window_ns;
+    }
+    if (domain->rate.open_lapse < rate->open_lapse) {
+        domain->rate.open_lapse = rate->open_lapse;
     }
 }
 

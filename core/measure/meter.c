@@ -509,6 +509,9 @@ static inline enum apapi_meter_step meter_add_energy(struct apapi_meter *meter, 
     *energy_j = quantity_j;
     if (quantity_j == 0 && apapi_counter_never_rests(meter->event)) {
         apapi_rate_hold(&meter->rate, 0, since_ns);
+        if (apapi_counter_stands_still(&meter->counter)) {
+            meter->rate.open_lapse = APAPI_LAPSE_STILL;
+        }
         return APAPI_METER_WAITING;
     }
     apapi_rate_add(&meter->rate, quantity_j, since_ns);
@@ -671,6 +674,9 @@ static void meter_add_failure(struct apapi_meter *meter, int error)
     apapi_values_break(&meter->values);
     if (meter->event->accumulates) {
         meter->counter.incidents.failed++;
+        if (meter->rate.open_lapse == APAPI_LAPSE_NONE) {
+            meter->rate.open_lapse = APAPI_LAPSE_FAILED;
+        }
     } else {
         apapi_gauge_failed(&meter->gauge);
     }

@@ -220,12 +220,21 @@ static void rate_settle(struct apapi_rate *rate, double value, struct apapi_rate
     rate->closed = next;
 }
 
+/* The window before a standstill may lack what the counter shows after it: both are one. */
 static void close_window(struct apapi_rate *rate)
 {
-    rate_settle(rate, rate->last, rate->open);
-    rate->last = per_s(&rate->open);
-    rate->first = rate->windows ? rate->first : rate->last;
+    bool joined = rate->open_lapse == APAPI_LAPSE_STILL && rate->closed.length_ns > 0;
+
+    if (joined) {
+        rate_join(&rate->closed, &rate->open);
+    } else {
+        rate_settle(rate, rate->last, rate->open);
+    }
+    rate->last = per_s(&rate->closed);
+    rate->first = rate->all.length_ns ? rate->first : rate->last;
     rate->windows++;
+    rate->lapse = rate->open_lapse;
+    rate->open_lapse = APAPI_LAPSE_NONE;
     rate->open = none;
     rate->open_blur_ns = rate->blur_ns;
 }

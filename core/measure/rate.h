@@ -63,6 +63,13 @@ struct apapi_rate_window {
     uint64_t length_ns;
 };
 
+/** Why the course of the quantity in a window is not known. Greater ones hide smaller ones. */
+enum apapi_lapse {
+    APAPI_LAPSE_NONE,
+    APAPI_LAPSE_FAILED, /* a reading failed */
+    APAPI_LAPSE_STILL   /* the counter stood still: it may have stopped in the window before */
+};
+
 struct apapi_rate {
     uint64_t window_ns;
     uint64_t blur_ns;      /* length of the latest reading, set by the caller [ns]; 0: not known. A
@@ -70,7 +77,10 @@ struct apapi_rate {
     uint64_t open_blur_ns; /* length of the reading with which the open window begins [ns] */
     struct apapi_rate_window open;
     uint64_t held_ns;                /* time in the open window since its quantity last grew [ns] */
-    struct apapi_rate_window closed; /* last closed window: the end of a run may be added to it */
+    enum apapi_lapse open_lapse;     /* of the open window, set by the caller */
+    enum apapi_lapse lapse;          /* of the last closed window */
+    struct apapi_rate_window closed; /* last closed window: the end of a run may be added to it, and
+                                        a next one in which the counter stood still */
     struct apapi_rate_window all;    /* sum of the windows before `closed` */
     uint64_t windows;                /* number of closed windows */
     bool brief;                      /* the run was shorter than a window: it shows no extremes */

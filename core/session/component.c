@@ -541,7 +541,7 @@ void component_account(struct component *component, struct apapi_moment when)
         failed += reading->error != 0;
         unknown[domain] |= reading->error != 0;
         if (domain != APAPI_DOMAIN_NONE) {
-            apapi_domain_meter_widen(&component->domains[domain], meter->rate.window_ns);
+            apapi_domain_meter_note(&component->domains[domain], &meter->rate);
             apapi_domain_meter_add(&component->domains[domain], step, energy_j);
         }
     }

@@ -101,7 +101,7 @@ static void overflow_add_power(struct overflow_domain *domain, const struct apap
         return;
     }
     domain->rate_windows = rate->windows;
-    sum->gap = sum->windows > 0 && now_ns - length_ns > sum->end_ns;
+    sum->gap = sum->windows > 0 && (now_ns - length_ns > sum->end_ns || rate->lapse);
     sum->windows++;
     sum->end_ns = now_ns;
     sum->length_ns = length_ns;
@@ -261,7 +261,7 @@ static bool overflow_of_meter(struct overflow_watch *watch, const struct apapi_m
     if (rate->windows == watch->windows || length_ns == 0) {
         return false;
     }
-    value->broken = watch->windows > 0 && now_ns - length_ns > watch->end_ns;
+    value->broken = watch->windows > 0 && (now_ns - length_ns > watch->end_ns || rate->lapse);
     value->time_ns -= length_ns / 2;
     value->value = rate->last;
     watch->windows = rate->windows;

@@ -3,6 +3,7 @@
 #include "fake/energy_event.h"
 #include "session/component.h"
 #include "session/live.h"
+#include "session/overflow.h"
 #include "session/session_common.h"
 #include "sources/sources.h"
 #include "unit/unit.h"
@@ -130,6 +131,34 @@ TEST(the_first_component_that_has_a_domain_feeds_it)
                  apapi_measurement_total_j(&m));
         assert_string_equal(text, cases[i].domains_j);
     }
+}
+
+/* A failed reading and a standstill end the time that a level must hold. */
+TEST(a_failed_reading_and_a_standstill_are_gaps_of_a_power)
+{
+    static const struct {
+        uint64_t raw;
+        int error;
+        bool power, gap;
+    } ticks[] = {{1, 0, false, false}, {2, 0, true, false}, {0, EIO, false, false},
+                 {4, 0, true, true},   {5, 0, true, false}, {5, 0, false, false},
+                 {7, 0, true, true},   {8, 0, true, false}};
+    static struct overflows overflows;
+    const struct overflow_sum *sum = &overflows.domains[APAPI_DOMAIN_PACKAGE].sum;
+
+    overflow_forget_sums(&overflows);
+    make_reader(0, 1);
+    events[0][0].update_ns = TICK_NS / 1000;
+    attach(0, "fake");
+    for (unsigned i = 0; i < COUNT_OF(ticks); i++) {
+        uint64_t windows = sum->windows;
+
+        read_at(0, i, START_UJ + 100000000 * ticks[i].raw, ticks[i].error);
+        overflow_see(&overflows, &components[0], 0);
+        assert_int_equal(sum->windows - windows, ticks[i].power);
+        assert_true(!ticks[i].power || (sum->gap == ticks[i].gap && sum->power_w == 100));
+    }
+    component_close(&components[0]);
 }
 
 /* Runs of ten minutes by the test's clock. From reading to reading, the first component counts 1 J,

@@ -227,6 +227,7 @@ static void tick_pair(struct pair *pair, uint64_t number, uint64_t first, uint64
         enum apapi_meter_step step =
             apapi_meter_add(&pair->meters[i], &reading, moment_at(1 + number * TICK_NS), &energy_j);
 
+        apapi_domain_meter_note(&pair->domain, &pair->meters[i].rate);
         apapi_domain_meter_add(&pair->domain, step, energy_j);
     }
     apapi_domain_meter_tick(&pair->domain, 1 + number * TICK_NS);
@@ -284,6 +285,13 @@ static const struct row {
      {.min = 200, .mean = 200, .max = 200},
      60,
      200},
+    {"a counter that stops within a tick, and shows the rest later: no power was as low as 150 W",
+     4,
+     {{0, 0}, {10 * J, 10 * J}, {15 * J, 20 * J}, {15 * J, 30 * J}, {40 * J, 40 * J}},
+     80,
+     {.min = 200, .mean = 200, .max = 200},
+     80,
+     200},
     {"a window with a reset is forgotten",
      4,
      {{100000 * J, 0}, {100010 * J, 10 * J}, {0, 20 * J}, {10 * J, 30 * J}, {20 * J, 40 * J}},
@@ -320,5 +328,6 @@ TEST(rows)
         assert_near(figures.power_w.max, row->power_w.max);
         assert_about(apapi_timeline_energy_j(&figures.timeline), row->timeline_j);
         assert_about(power_between(&figures, 0, row->ticks), row->timeline_w);
+        assert_about(power_between(&figures, 0, row->ticks / 2), row->timeline_w);
     }
 }
