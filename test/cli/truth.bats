@@ -7,15 +7,15 @@ load truth.bash
 # Parts 0 to 7 of a package: faults, and counters that wrap.
 zones_spec() {
     package_spec
-    zone_spec :0 dram "$RANGE_UJ" "energy 110 $RANGE_UJ 50000000000" "reset $(at 2)"
-    zone_spec :1 dram "$RANGE_UJ" "energy 120 $RANGE_UJ 60000000000" "freeze $(at 1) $(at 3)"
-    zone_spec :2 dram "$RANGE_UJ" "energy 130 $RANGE_UJ 70000000000" "fail $(at 1.5) $(at 2.5)"
-    zone_spec :3 dram "$RANGE_UJ" "energy 140 $RANGE_UJ 80000000000" "vanish $(at 1.5) $(at 2.5)"
-    zone_spec :4 dram "$RANGE_UJ" "energy 150 $RANGE_UJ 90000000000" "absurd $(at 2) 123456789012" \
+    zone_spec :0 dram-0 "$RANGE_UJ" "energy 110 $RANGE_UJ 50000000000" "reset $(at 2)"
+    zone_spec :1 dram-1 "$RANGE_UJ" "energy 120 $RANGE_UJ 60000000000" "freeze $(at 1) $(at 3)"
+    zone_spec :2 dram-2 "$RANGE_UJ" "energy 130 $RANGE_UJ 70000000000" "fail $(at 1.5) $(at 2.5)"
+    zone_spec :3 dram-3 "$RANGE_UJ" "energy 140 $RANGE_UJ 80000000000" "vanish $(at 1.5) $(at 2.5)"
+    zone_spec :4 dram-4 "$RANGE_UJ" "energy 150 $RANGE_UJ 90000000000" "absurd $(at 2) 123456789012" \
         "absurd $(at 2.35) 123456789012" "absurd $(at 2.7) 123456789012"
-    zone_spec :5 dram "$RANGE_UJ" "energy 160 $RANGE_UJ 0" "fail $(at 1.5) $(at 2.5)"
-    zone_spec :6 dram "$SMALL_RANGE_UJ" "energy 400 $SMALL_RANGE_UJ 0"
-    zone_spec :7 dram "$REAL_RANGE_UJ" "energy 400 $REAL_RANGE_UJ $((REAL_RANGE_UJ - 500000000 - SHIFT * 400000000))"
+    zone_spec :5 dram-5 "$RANGE_UJ" "energy 160 $RANGE_UJ 0" "fail $(at 1.5) $(at 2.5)"
+    zone_spec :6 dram-6 "$SMALL_RANGE_UJ" "energy 400 $SMALL_RANGE_UJ 0"
+    zone_spec :7 dram-7 "$REAL_RANGE_UJ" "energy 400 $REAL_RANGE_UJ $((REAL_RANGE_UJ - 500000000 - SHIFT * 400000000))"
 }
 
 setup_file() {
