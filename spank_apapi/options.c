@@ -443,6 +443,15 @@ static void options_environment(enum spank_apapi_option option)
         options_is_preference(option) && setenv(table[option].spank_variable, text, 1) == 0;
 }
 
+/* A job that is submitted within a job does not have that job's options. */
+static void options_forget_enclosing(enum spank_apapi_option option)
+{
+    if (spank_context() == S_CTX_ALLOCATOR && getenv("SLURM_JOB_ID")) {
+        unsetenv(table[option].spank_variable);
+        unsetenv(table[option].spank_variable + strlen("SLURM_SPANK_")); /* salloc sets both */
+    }
+}
+
 void spank_apapi_options_init(spank_t spank, int count, char *const words[])
 {
     choice->config = &config;
@@ -457,6 +466,7 @@ void spank_apapi_options_init(spank_t spank, int count, char *const words[])
 
         spank_option_register(spank, &option);
         if (!spank_remote(spank)) {
+            options_forget_enclosing((enum spank_apapi_option)i);
             options_environment((enum spank_apapi_option)i);
         }
     }

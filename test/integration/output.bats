@@ -165,6 +165,13 @@ has_record() { records n1 | grep -q "\"job_name\":\"$1\""; } # JOB_NAME
     [[ $output == step,node,* ]]
 }
 
+@test "a job that is submitted within a job does not have its options" {
+    make_work
+    as_alice salloc -Q -N1 -w n1 --apapi=rapl sbatch -Q -N1 -w n2 -o "$work/inner" --wrap 'srun true; echo over'
+    eventually grep -q over "$work/inner"
+    [[ $(<"$work/inner") == over ]]
+}
+
 @test "sbatch --export=NONE loses none of it" {
     alice_sh 'SLURM_APAPI=rapl SLURM_APAPI_FORMAT=csv sbatch_wait -N1 --export=NONE -o out --wrap "/usr/bin/srun /bin/sleep 0.2"'
     cat "$work/out"
