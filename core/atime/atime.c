@@ -626,7 +626,7 @@ static void atime_close_all(struct atime *atime)
     }
 }
 
-/* With less than 32 KiB of stack, this process would be ended while it measures. */
+/* With less than 128 KiB of stack, this process would be ended while it measures. */
 static bool atime_has_stack(struct atime *atime)
 {
     struct rlimit stack;

@@ -5,10 +5,6 @@
 #include <fnmatch.h>
 #include <locale.h>
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 

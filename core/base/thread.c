@@ -6,10 +6,7 @@
 #include <linux/futex.h>
 #include <signal.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
-
-#include "base/clock.h"
 
 /* --- thread --------------------------------------------------------------------------------- */
 

@@ -5,16 +5,12 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "apapi/error.h"
 #include "apapi/interval.h"
 #include "apapi/live.h"
 #include "base/array.h"

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apapi/events.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "config/event_files.h"

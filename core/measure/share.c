@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "measure/share.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 #include "node/idle.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -12,13 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "apapi/scan.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/hostlist.h"
-#include "base/inflow.h"
-#include "base/names.h"
 #include "base/text.h"
 #include "record/fields.h"
 #include "record/record.h"

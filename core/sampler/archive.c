@@ -3,13 +3,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <syslog.h>
 
-#include "apapi/record.h"
 #include "base/clock.h"
 #include "base/files.h"
 #include "channel/deadline.h"
@@ -17,8 +15,6 @@
 #include "record/record.h"
 #include "record/store.h"
 #include "sampler/process.h"
-#include "sampler/spool.h"
-#include "sampler/step.h"
 
 /* --- copies for the step's user ------------------------------------------------------------- */
 

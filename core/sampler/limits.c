@@ -14,7 +14,6 @@
 #include "base/clock.h"
 #include "base/hostlist.h"
 #include "base/text.h"
-#include "channel/channel.h"
 #include "channel/deadline.h"
 #include "config/slurm_conf.h"
 #include "sampler/beside.h"

@@ -2,7 +2,6 @@
 #include "sampler/questions.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,7 +10,6 @@
 #include "base/array.h"
 #include "base/files.h"
 #include "base/lines.h"
-#include "channel/channel.h"
 #include "config/config.h"
 #include "config/definitions.h"
 #include "config/installed.h"

@@ -9,13 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apapi/interval.h"
 #include "apapi/session.h"
 #include "base/array.h"
 #include "base/kernel_file.h"
 #include "base/text.h"
 #include "base/thread.h"
-#include "config/config.h"
 #include "config/slurm_conf.h"
 
 /* --- what the plugin has sent --------------------------------------------------------------- */

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,6 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/files.h"
-#include "base/json.h"
 #include "record/record.h"
 #include "sync/jobs.h"
 

@@ -9,8 +9,6 @@
 #include <pthread.h>
 #include <pwd.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 /* One job: which records belong to it, and what they add up to. */
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,12 +10,10 @@
 #include "base/hostlist.h"
 #include "base/names.h"
 #include "base/text.h"
-#include "cli/command.h"
 #include "cli/job/job.h"
 #include "record/members.h"
 #include "record/record.h"
 #include "sum/members.h"
-#include "sum/sum.h"
 
 /* --- who a job belongs to ------------------------------------------------------------------- */
 

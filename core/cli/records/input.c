@@ -17,7 +17,6 @@
 #include "cli/command.h"
 #include "config/config.h"
 #include "index/index.h"
-#include "record/hour.h"
 
 /* --- a user's own records, if he may not read those of all ---------------------------------- */
 

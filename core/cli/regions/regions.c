@@ -2,7 +2,6 @@
 /* apapi regions: energy and power of the parts of a program, see apapi-regions(1). */
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
