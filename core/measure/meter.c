@@ -185,7 +185,8 @@ double apapi_gauge_bound(const struct apapi_gauge *gauge, double most, uint64_t 
 void apapi_gauge_failed(struct apapi_gauge *gauge)
 {
     gauge->incidents.failed++;
-    gauge->valid = false;
+    gauge->incidents.refused += gauge->doubted;
+    gauge->valid = gauge->doubted = false;
 }
 
 /* Probes. */
@@ -637,13 +638,58 @@ void apapi_meter_show_rest(struct apapi_meter *meter)
     }
 }
 
+#define SERVER_TO_LOWEST 25 /* times the lowest power of its meter, which no server reaches */
+
+/* @return whether no device has such a power. */
+static bool is_beyond_any(const struct apapi_meter *meter, double value)
+{
+    enum apapi_domain domain = meter->event->domain;
+    bool server = domain == APAPI_DOMAIN_NODE || domain == APAPI_DOMAIN_PSYS;
+
+    return meter->event->kind == APAPI_KIND_POWER && isfinite(value) &&
+           (value > apapi_domain_max_w(domain) ||
+            (server && meter->gauge.min > 0 && value > SERVER_TO_LOWEST * meter->gauge.min));
+}
+
+/*
+ * A power that no device has waits for the next reading, as an increment of a counter does. If that
+ * is as high, both count, and those that follow; otherwise it was wrong.
+ * @return whether the reading waits
+ */
+static bool gauge_doubts(struct apapi_meter *meter, double value, uint64_t now_ns)
+{
+    struct apapi_gauge *gauge = &meter->gauge;
+    bool beyond = is_beyond_any(meter, value);
+
+    if (gauge->doubted) {
+        gauge->doubted = false;
+        if (beyond) {
+            apapi_gauge_add(gauge, gauge->doubt, gauge->doubt_ns);
+        } else {
+            gauge->incidents.refused++;
+        }
+    } else if (beyond && !(gauge->valid && is_beyond_any(meter, gauge->last))) {
+        apapi_values_break(&meter->values);
+        meter->unshown.broken = true;
+        gauge->valid = false;
+        gauge->doubted = true;
+        gauge->doubt = value;
+        gauge->doubt_ns = now_ns;
+    }
+    return gauge->doubted;
+}
+
 static enum apapi_meter_step meter_add_value(struct apapi_meter *meter, uint64_t raw,
                                              uint64_t now_ns, bool shown, double *energy_j)
 {
-    const struct apapi_gauge before = meter->gauge;
     double value = apapi_event_value(meter->event, raw), mean;
+    bool doubted = gauge_doubts(meter, value, now_ns);
+    const struct apapi_gauge before = meter->gauge;
     struct apapi_unshown all;
 
+    if (doubted) {
+        return APAPI_METER_WAITING;
+    }
     meter->unshown.quantity += apapi_gauge_add(&meter->gauge, value, now_ns);
     if (!meter->gauge.valid) {
         return APAPI_METER_WAITING;
@@ -794,6 +840,16 @@ static double count_total(const struct apapi_meter *meter)
                : (double)counter->total * counter->unit * meter->event->scale;
 }
 
+/* Cores and graphics may use so little that a gauge shows 0 W; a part of no domain may be off. */
+bool apapi_gauge_is_dead(const struct apapi_meter *meter)
+{
+    enum apapi_domain domain = meter->event->domain;
+
+    return meter->event->kind == APAPI_KIND_POWER && meter->gauge.max <= 0 &&
+           domain != APAPI_DOMAIN_NONE && domain != APAPI_DOMAIN_CORE &&
+           domain != APAPI_DOMAIN_UNCORE;
+}
+
 double apapi_meter_total(const struct apapi_meter *meter)
 {
     const struct apapi_gauge *gauge = &meter->gauge;
@@ -801,7 +857,10 @@ double apapi_meter_total(const struct apapi_meter *meter)
     if (meter->event->accumulates) {
         return count_total(meter);
     }
-    return meter->event->kind == APAPI_KIND_POWER && gauge->covered_ns ? gauge->integral : NAN;
+    return meter->event->kind == APAPI_KIND_POWER && gauge->covered_ns &&
+                   !apapi_gauge_is_dead(meter)
+               ? gauge->integral
+               : NAN;
 }
 
 double apapi_meter_rate(const struct apapi_meter *meter)

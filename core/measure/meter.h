@@ -13,6 +13,9 @@ struct apapi_gauge {
     bool rectangle;     /* each value counts for the whole interval before it */
     uint64_t stated_ns; /* how long a value is held, as the source states [ns]; 0: not stated */
     bool valid;         /* `last` holds a good reading */
+    bool doubted;       /* the latest reading is a power that no device has: `doubt` */
+    double doubt;       /* ... which counts if the next reading is as high */
+    uint64_t doubt_ns;
     double last;
     uint64_t last_ns;
     uint64_t length_ns;  /* length of the reading to be added, set by the caller [ns]: the value may
@@ -266,6 +269,9 @@ uint64_t apapi_meter_check_ns(const struct apapi_meter *meter);
 /** Take the reading of such a look, which is not counted. @return whether to look a second time. */
 bool apapi_meter_check(struct apapi_meter *meter, const struct apapi_reading *reading,
                        struct apapi_moment when);
+
+/** @return whether the gauge of a device that is on has never shown more than 0 W. */
+bool apapi_gauge_is_dead(const struct apapi_meter *meter);
 
 /** @return the total so far in the event's unit, of a power gauge [J]; NaN: not known. */
 double apapi_meter_total(const struct apapi_meter *meter);

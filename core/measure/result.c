@@ -349,7 +349,12 @@ static void finish_gauge(const struct apapi_meter *meter, struct apapi_event_res
     const struct apapi_gauge *gauge = &meter->gauge;
 
     result->incidents = gauge->incidents;
+    result->incidents.refused += gauge->doubted;
     result->covered_ns = gauge->covered_ns;
+    if (apapi_gauge_is_dead(meter)) {
+        result->stuck = true;
+        return;
+    }
     result->summary.min = gauge->min;
     result->summary.mean = over_seconds(gauge->integral, gauge->covered_ns);
     result->summary.max = gauge->max;

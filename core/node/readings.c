@@ -180,7 +180,7 @@ static void readings_see(struct readings_event *of, const struct apapi_reading *
     double power_w = apapi_event_value(&of->event, reading->raw);
 
     if (of->event.kind == APAPI_KIND_POWER && !of->event.accumulates && reading->error == 0 &&
-        isfinite(power_w)) {
+        power_w <= apapi_domain_max_w(of->event.domain)) { /* what is beyond may be wrong */
         of->seen_w = fmaxf(of->seen_w, (float)power_w);
         __atomic_store_n(&of->seen, of->seen + 1, __ATOMIC_RELEASE);
     }

@@ -287,6 +287,75 @@ TEST(a_constant_gauge_shows_its_value)
 }
 
 /* A snapshot may be taken before the next reading is shown. */
+/* A reading each second of a server's gauge [W]; 0 ends a row. */
+TEST(a_power_that_no_device_has_waits_for_the_next_reading)
+{
+    static const struct {
+        double watts[8];
+        double energy_j;
+        uint64_t refused;
+    } cases[] = {
+        {{400, 400, 65535, 400, 400}, 800, 1}, /* not counted, nor the time around it */
+        {{4e6, 400, 400, 4e6}, 400, 2},        /* the first, and the last */
+        {{400, 9000, 400, 400}, 9800, 0},      /* a burst that a server may have */
+        {{10, 400, 400, 400, 400}, 1200, 0},   /* once confirmed, all count */
+        {{1e6, 1e6, 1e6, 1e6}, 3e6, 0},
+    };
+    static const struct apapi_event server = {.name = "hwmon:::power",
+                                              .unit = "W",
+                                              .kind = APAPI_KIND_POWER,
+                                              .domain = APAPI_DOMAIN_NODE,
+                                              .type = APAPI_TYPE_UINT64,
+                                              .scale = 1};
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct apapi_event_result result;
+        struct apapi_meter meter;
+        uint64_t n = 0;
+
+        apapi_meter_init(&meter, &server, 10 * TICK_NS, NULL);
+        for (; cases[i].watts[n] > 0; n++) {
+            struct apapi_reading reading = {(uint64_t)cases[i].watts[n], 0};
+            double energy_j;
+
+            apapi_meter_add(&meter, &reading, moment_at((n + 1) * 10 * TICK_NS), &energy_j);
+        }
+        finish(&meter, (n - 1) * 10 * TICK_NS, &result);
+        assert_int_equal(result.incidents.refused, cases[i].refused);
+        assert_near(result.total, cases[i].energy_j);
+    }
+}
+
+/* A device that is on draws power: its gauge of 0 W is not working. Graphics may draw hardly any.
+ */
+TEST(a_gauge_of_0_w)
+{
+    static const enum apapi_domain domains[] = {APAPI_DOMAIN_GPU, APAPI_DOMAIN_UNCORE};
+
+    for (size_t i = 0; i < COUNT_OF(domains); i++) {
+        const struct apapi_event event = {.unit = "W",
+                                          .kind = APAPI_KIND_POWER,
+                                          .domain = domains[i],
+                                          .type = APAPI_TYPE_UINT64,
+                                          .scale = 1e-3};
+        struct apapi_event_result result;
+        struct apapi_meter meter;
+
+        apapi_meter_init(&meter, &event, TICK_NS, NULL);
+        for (uint64_t n = 1; n < 20; n++) {
+            struct apapi_reading reading = {0, 0};
+            double energy_j;
+
+            apapi_meter_add(&meter, &reading, moment_at(n * TICK_NS), &energy_j);
+        }
+        finish(&meter, 18 * TICK_NS, &result);
+        assert_int_equal(isnan(result.total), i == 0);
+        assert_int_equal(result.stuck, i == 0);
+        assert_int_equal(isnan(result.summary.mean), i == 0);
+        assert_int_equal(isnan(result.uncertainty_j), i == 0);
+    }
+}
+
 TEST(a_gauge_that_nobody_has_seen)
 {
     begin(&watts);

@@ -75,7 +75,7 @@ struct apapi_event_result {
     uint64_t covered_ns;          /* time between good readings [ns] */
     double uncertainty_j;         /* of the energy [J]; NaN: no energy, or not known */
     struct apapi_incidents incidents;
-    bool stuck; /* the counter never moved: `total` is NaN */
+    bool stuck; /* the counter never moved, or the gauge never showed a power: `total` is NaN */
     bool still; /* the counter never moved, in a time that is too short to call it stuck */
     struct apapi_value_result values[2]; /* value0 and value1 */
 };
