@@ -284,6 +284,7 @@ void apapi_domain_result_add(struct apapi_domain_result *result,
     }
     result->energy_j += event->total;
     result->uncertainty_j += event->uncertainty_j;
+    result->update_ns = greater_ns(result->update_ns, event->event.update_ns);
     result->power_w.mean += event->summary.mean;
 }
 

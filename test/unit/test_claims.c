@@ -122,6 +122,7 @@ TEST(the_first_component_that_has_a_domain_feeds_it)
 
         measure(cases[i].named, &m);
         for (int d = 0; d < APAPI_DOMAINS; d++) {
+            assert_int_equal(m.domains[d].update_ns, m.domains[d].measured ? TICK_NS : 0);
             if (m.domains[d].measured) {
                 snprintf(text + strlen(text), sizeof text - strlen(text), "%s %.9g ",
                          apapi_domain_name(d), m.domains[d].energy_j);

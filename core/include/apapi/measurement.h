@@ -105,6 +105,8 @@ struct apapi_domain_result {
                                        of the meter that covers least; NaN, 0: not known */
     double rest_j;                  /* estimated energy of the uncovered part, at the mean power; is
                                        not in energy_j [J]; NaN, 0: not asked for, or all covered */
+    uint64_t update_ns;             /* longest update period of its meters [ns]; 0: not known, as
+                                       in a record that was read */
     struct apapi_summary power_w;   /* of all meters together [W] */
     struct apapi_timeline timeline; /* from the start of the measurement */
 };

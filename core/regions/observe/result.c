@@ -34,17 +34,8 @@ struct estimates {
 static double result_noise_j(const struct apapi_measurement *m, int domain, const struct fit *fit)
 {
     double wall_s = fit->sums.x[FIT_OUTSIDE] + fit->sums.x[FIT_INSIDE];
-    uint64_t update_ns = 0;
+    uint64_t update_ns = m ? m->domains[domain].update_ns : 0;
 
-    for (size_t i = 0; m && i < m->component_count; i++) {
-        for (size_t k = 0; k < m->components[i].event_count; k++) {
-            const struct apapi_event *event = &m->components[i].events[k].event;
-
-            if ((int)event->domain == domain && event->update_ns > update_ns) {
-                update_ns = event->update_ns;
-            }
-        }
-    }
     return wall_s > 0 ? fit->sums.y / wall_s * (double)update_ns / NS_PER_S * FIT_UPDATE_NOISE : 0;
 }
 
