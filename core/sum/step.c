@@ -209,9 +209,9 @@ static void note_stuck(struct apapi_merge *merge, const struct apapi_component_r
         const struct merge_note note = {
             .kind = MERGE_NOTE_STUCK,
             .subject = result->event.name,
-            .verdict = !result->event.accumulates ? "never above 0 W, not counted"
-                       : result->stuck            ? "counter never moved, not counted"
-                                                  : "counter did not move, not counted",
+            .verdict = result->event.kind == APAPI_KIND_POWER ? "never above 0 W, not counted"
+                       : result->stuck                        ? "counter never moved, not counted"
+                                                              : "counter did not move, not counted",
             .reason = result->stuck ? "" : "too short a time to tell whether it is stuck",
             .index = index + i};
 

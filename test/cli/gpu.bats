@@ -79,6 +79,14 @@ source_is() { # TEXT
     jq -e '.trust.failed == 0' <<<"$json"
 }
 
+@test "a power meter of a GPU that always shows 0 W: no energy, and the table says why" {
+    gpus 'gpu power_w=0 counter=0\n'
+    measure nvml sleep 0.3
+    jq -e '.domains.gpu == null and .trust.unknown_domains == ["gpu"]' <<<"$json"
+    run --separate-stderr "$atime" -c nvml sleep 0.3
+    [[ ${stderr//$'\n    '/ } == *'device_0:power: never above 0 W, not counted'* ]]
+}
+
 # Which GPUs are measured, as in "0 2"?
 measured() {
     "$atime" -f json -o "$BATS_TEST_TMPDIR/json" -c "${1:-nvml}" sleep 0.3

@@ -165,7 +165,7 @@ static void report_components(const struct apapi_record *record, struct remarks 
 
             if (event->stuck || event->still) {
                 say_of_record(remarks, record, "%s %s", event->event.name,
-                              !event->event.accumulates ? "was never above 0 W"
+                              event->event.kind == APAPI_KIND_POWER ? "was never above 0 W"
                               : event->stuck
                                   ? "is stuck: it never moved"
                                   : "did not move, in too short a time to call it stuck");
