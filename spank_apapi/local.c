@@ -18,6 +18,7 @@
 #include "config/filename.h"
 #include "plugin.h"
 
+#define VISIT_ENV "SLURM_APAPI_VISIT"    /* in a step of another job than srun's: that job's ID */
 #define WAIT_MORE_NS (500 * DEADLINE_MS) /* extra time for srun, and again for apapi-collect */
 
 #define LOG_LEVEL_INFO 3 /* of Slurm's log.h; srun -Q has a lower level */
@@ -51,7 +52,11 @@ typedef __typeof__(slurm_hostlist_create("")) nodelist_hosts;
  * one. Components of a heterogeneous job have IDs of their own. */
 static bool local_visits(void)
 {
-    return local.enclosing && local.enclosing != local.job && !getenv("SLURM_HET_SIZE");
+    const char *visit = getenv(VISIT_ENV);
+    unsigned long visited = visit ? positive_number(visit, UINT32_MAX) : 0;
+
+    return local.enclosing && (local.enclosing != local.job || local.job == visited) &&
+           !getenv("SLURM_HET_SIZE");
 }
 
 /* SLURM_STEP_NODELIST is not used: if it is set here, it belongs to an enclosing step. */
@@ -241,12 +246,24 @@ static void local_read_step(spank_t spank)
     local.nodes = nodelist_count(nodes);
 }
 
+/* The tasks of a step in another job, which may call srun, have that job's ID and our nodes. */
+static void local_mark_visit(void)
+{
+    char job[16];
+
+    if (local_visits()) {
+        snprintf(job, sizeof job, "%u", local.job);
+        setenv(VISIT_ENV, job, 1);
+    }
+}
+
 int spank_apapi_local_user_init(spank_t spank)
 {
     spank_apapi_options_report(); /* only now: before that, srun does not know -v */
     if (local.pid == 0 && local_wanted()) {
         local.pid = getpid();
         local_read_step(spank);
+        local_mark_visit();
         if (local.failure.text[0] || local_start_collector(spank)) {
             unsetenv(APAPI_COLLECT_ENV);
             spank_apapi_child_kill(&local.collector);

@@ -446,9 +446,20 @@ static void options_environment(enum spank_apapi_option option)
 /* A job that is submitted within a job does not have that job's options. */
 static void options_forget_enclosing(enum spank_apapi_option option)
 {
+    const char *variable = choice_variable(option);
+    const char *given = getenv(table[option].spank_variable);
+
     if (spank_context() == S_CTX_ALLOCATOR && getenv("SLURM_JOB_ID")) {
+        if (option == SPANK_APAPI_OVERFLOW && given &&
+            strncmp(given, variable, strlen(variable)) != 0) {
+            unsetenv(variable); /* it has the lines of the enclosing job's option */
+        }
         unsetenv(table[option].spank_variable);
         unsetenv(table[option].spank_variable + strlen("SLURM_SPANK_")); /* salloc sets both */
+        if (option == SPANK_APAPI_REPORT && getenv(APAPI_JOB_ENV) && getenv(variable) &&
+            strcmp(getenv(variable), CHOICE_JOB_TABLE) == 0) {
+            unsetenv(variable); /* the enclosing job's script has it from its batch step */
+        }
     }
 }
 

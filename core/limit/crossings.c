@@ -262,23 +262,31 @@ static void job_start(const struct order *order, enum job_kind kind, const char 
     loop.running++;
 }
 
+/* scancel's option for a job's script, which gets a signal only if no step of the job runs. */
+#define FIND_STEPS                                                                                 \
+    "list=$(squeue --noheader --steps --format=%i --job $task) && full=--full && "                 \
+    "{ ! echo \"$list\" | grep -qvE '\\.(batch|extern)$|^$' || full=; } && "
+
 /*
  * Run scancel up to ten times, every 2 s: the controller may be away. Attempts while the job is
  * suspended do not count. $task names the job as ARRAY_TASK if it belongs to an array: one task of
- * each array has the array's own number, which stands for all tasks.
+ * each array has the array's own number, which stands for all tasks. So without squeue's answer
+ * nothing is sent.
  */
 static void job_cancel(const struct order *order, enum job_kind kind, const char *options,
                        const char *whom)
 {
-    char command[2 * LIMIT_COMMAND_SIZE];
+    char command[3 * LIMIT_COMMAND_SIZE];
+    uint32_t job = order->reach.job;
 
     snprintf(command, sizeof command,
-             "%si=0; until out=$(task=$(squeue --noheader --format='%%A %%F_%%K' --job %" PRIu32
-             " | sed -n 's/^%" PRIu32 " \\([0-9_]*\\)$/\\1/p'); task=${task:-%" PRIu32
-             "}; scancel --quiet%s%s 2>&1); do case $out in *' not running'* | *suspended*) ;; "
-             "*) i=$((i + 1)) ;; esac; [ $i -lt 10 ] || { echo \"$out\"; exit 1; }; sleep 2; done",
-             kind == JOB_KILL ? KILL_WAIT : "", order->reach.job, order->reach.job,
-             order->reach.job, options, whom);
+             "%si=0; until out=$({ list=$(squeue --noheader --format='%%A %%F_%%K' --job %" PRIu32
+             ") && task=$(echo \"$list\" | sed -n 's/^%" PRIu32 " \\([0-9_]*\\)$/\\1/p') && "
+             "task=${task:-%" PRIu32 "} && %sscancel --quiet%s%s; } 2>&1); do "
+             "case $out in *' not running'* | *suspended*) ;; *) i=$((i + 1)) ;; esac; "
+             "[ $i -lt 10 ] || { echo \"$out\"; exit 1; }; sleep 2; done",
+             kind == JOB_KILL ? KILL_WAIT : "", job, job, job,
+             order->reach.script && *options ? FIND_STEPS : "full= && ", options, whom);
     job_start(order, kind, command);
 }
 
@@ -358,20 +366,15 @@ static void act_log(const struct order *order)
     }
 }
 
-/* scancel's option for a job's script, which gets a signal only if no step of the job runs. */
-#define UNLESS_STEPS                                                                               \
-    " $(squeue --noheader --steps --format=%i --job $task |"                                       \
-    " grep -qvE '\\.(batch|extern)$' || echo --full)"
-
 /* Have scancel send the signals of a limit. To end a step, SIGKILL has to follow SIGTERM. */
 static void act_on_steps(const struct order *order)
 {
     const char *whom = order->whole_job ? " $task" : order->reach.steps;
-    char options[160];
+    char options[32];
 
     if (order->actions & LIMIT_SIGNAL) {
-        snprintf(options, sizeof options, "%s --signal=%d", order->reach.script ? UNLESS_STEPS : "",
-                 order->signal); /* scancel does not know all names */
+        /* scancel does not know all names of signals */
+        snprintf(options, sizeof options, " $full --signal=%d", order->signal);
         job_cancel(order, JOB_RUN, options, whom);
     }
     if ((order->actions & LIMIT_TERM) && order->whole_job) {

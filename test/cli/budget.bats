@@ -92,6 +92,8 @@ asks() { # CALLS BUDGET SCRIPT TEXT...
     command_is squeue 'printf "8 7_4\\n7 7_3\\n9 7_[5-6]\\n"' # the number of one task is the array's
     asks 'scancel --quiet --signal=10 7_3.0' 1kJ,signal=USR1 'total n1 1 1 1000; eventually called scancel'
     asks 'scancel --quiet 7_3' 1kJ,scope=job 'total n1 1 1 1000; eventually called scancel'
+    command_is squeue '[ $(wc -l <'"$CALLS"') -ge 5 ] || { echo sleep >>'"$CALLS"'; echo "no contact" >&2; exit 1; }; echo "7 7_3"' # which task it is must be known
+    asks $'sleep\nsleep 2\nsleep\nsleep 2\nsleep\nsleep 2\nscancel --quiet 7_3' 1kJ,scope=job 'total n1 1 1 1000; eventually called scancel'
     rm "$SLURM_BIN"/* # without effect, and the step goes on
     asks '' 1kJ 'total n1 1 1 1000; total n1 1 1 1000' 'energy budget of 1kJ reached'
 }

@@ -91,9 +91,10 @@ one_table() { # NODES
     plugstack stop_timeout=1h
     job=$(as_alice sbatch --parsable -N1 -w n2 -o /dev/null --wrap 'sleep 300')
     eventually eval '[[ $(cluster run squeue -h -j "$job" -o %T) == RUNNING ]]'
-    run as_alice timeout 100 salloc -Q -N1 -w n1 --apapi=rapl srun --overlap "--jobid=$job" -N1 -n1 sleep 0.2
+    run as_alice timeout 100 salloc -Q -N1 -w n1 --apapi=rapl \
+        srun --overlap "--jobid=$job" -N1 -n1 srun --overlap -n1 --apapi=rapl sleep 0.2
     as_alice scancel "$job"
-    [[ $status -eq 0 && $output == "apapi: step $job.0 "* && $output != *'no record'* ]]
+    [[ $status -eq 0 && $output == "apapi: step $job.1 "*"apapi: step $job.0 "* && $output != *'no record'* ]]
 }
 
 @test "a heterogeneous step: one table of all nodes" {

@@ -78,7 +78,8 @@ synced_mail() { sync_all; has_mail "$1"; }
     plugstack default=off
     sed -i 's/^wait = .*/wait = 1s/' "$shared/apapi.conf"
     job=$(as_alice sbatch --parsable -W --output=/dev/null -N1 --wrap 'sleep 0.1')
-    cluster run env SLURM_ARRAY_JOB_ID="$job" SLURM_ARRAY_TASK_ID=1 srun -N1 --apapi=rapl sleep 0.3
+    cluster run env SLURM_ARRAY_JOB_ID="$job" SLURM_ARRAY_TASK_ID=1 salloc -Q -N1 \
+        sh -c 'SLURM_APAPI_ARRAY=$SLURM_JOB_ID srun --apapi=rapl sleep 0.3'
     ended() { [[ $(cluster run sacct -X -n -P -j "$job" -o state) == COMPLETED ]]; }
     eventually ended
     for user in root alice; do

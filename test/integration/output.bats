@@ -167,9 +167,11 @@ has_record() { records n1 | grep -q "\"job_name\":\"$1\""; } # JOB_NAME
 
 @test "a job that is submitted within a job does not have its options" {
     make_work
-    as_alice salloc -Q -N1 -w n1 --apapi=rapl sbatch -Q -N1 -w n2 -o "$work/inner" --wrap 'srun true; echo over'
+    as_alice salloc -Q -N1 -w n1 --apapi=rapl --apapi-overflow='total >= 1J' sbatch -Q -N1 -w n2 -o "$work/inner" --wrap 'srun true; echo over'
     eventually grep -q over "$work/inner"
     [[ $(<"$work/inner") == over ]]
+    alice_sh 'sbatch_wait -N1 -w n1 -o outer --apapi=rapl --wrap "salloc -Q -N1 -w n2 --apapi=rapl srun true >inner 2>&1"'
+    [[ $(<"$work/inner") == *'apapi: step '* ]]
 }
 
 @test "sbatch --export=NONE loses none of it" {

@@ -506,7 +506,7 @@ static void draw_longest(struct apapi_domain_result *domain)
     timeline->length_ns = 78642223456789;
     timeline->count = APAPI_TIMELINE_BINS;
     for (size_t i = 0; i < APAPI_TIMELINE_BINS; i++) {
-        timeline->energy_j[i] = (float)((101.3 + 7 * i) * 1000);
+        timeline->energy_j[i] = (float)((101.3 + 7 * (double)i) * 1000);
         timeline->covered_pct[i] = i == 77 ? 0.5F : 100;
     }
 }
