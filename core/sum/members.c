@@ -84,6 +84,13 @@ void step_id_text(const struct apapi_identity *id, char *text, size_t size)
     snprintf(text, size, *job ? "%s.%s" : "one outside Slurm", job, id->step);
 }
 
+bool step_is(const char *step, const char *name)
+{
+    const char *dot = *step == '+' ? strchr(step, '.') : NULL;
+
+    return strcmp(dot ? dot + 1 : step, name) == 0;
+}
+
 /* --- one region ----------------------------------------------------------------------------- */
 
 void sum_plus(double energy_j, double uncertainty_j, double *sum_j, double *sum_uncertainty_j)

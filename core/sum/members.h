@@ -22,6 +22,9 @@ void job_id_text(const struct apapi_identity *id, char *text, size_t size);
 /** Write a step's ID: "17_3.0"; "one outside Slurm". */
 void step_id_text(const struct apapi_identity *id, char *text, size_t size);
 
+/** @return whether a step has the name, also as "+1.batch" of a heterogeneous job. */
+bool step_is(const char *step, const char *name);
+
 #define CROSSING_TEXT_SIZE 768 /* enough for all that crossing_text() writes */
 
 /** @return whether a crossing is the last one of its threshold in the record. */

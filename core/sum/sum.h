@@ -314,8 +314,9 @@ double sum_cut_j(double swing_w, uint64_t bin_ns, uint64_t before_ns, uint64_t a
 int timings_align(struct sum_entry *timings, size_t count, bool of_some_nodes);
 
 /**
- * Set `restarts`. Batch steps and records that know their run tell the runs. Other records are of
- * the last run that had begun when they ended. Sorts the timings.
+ * Set `restarts`. Batch steps and records that know their run tell the runs; without them, a step
+ * that comes again on its node. Other records are of the last run that had begun when they ended.
+ * Sorts the timings.
  */
 void timings_find_runs(struct sum_entry *timings, size_t count);
 

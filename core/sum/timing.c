@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "record/record.h"
+#include "sum/members.h"
 
 /* Consecutive elements of the list of timings. */
 struct range {
@@ -153,7 +154,7 @@ static int compare_steps(const void *left, const void *right)
 
 static bool is_batch(const struct sum_entry *timing)
 {
-    return strcmp(timing->step, "batch") == 0;
+    return step_is(timing->step, "batch");
 }
 
 /* @return whether this is a step of several nodes, each of which began once and knows its boot. */
@@ -324,7 +325,8 @@ static uint32_t run_at(const struct sum_entry *timings, size_t known, int64_t en
     return known > 0 && timings->restarts > 0 ? timings->restarts - 1 : 0;
 }
 
-/* A batch step that begins after the end of all earlier ones is that of the next run. */
+/* A batch step that begins after the end of all earlier ones is that of the next run. The list may
+ * also be a step that came again on a node. */
 static void number_batches(struct sum_entry *batches, size_t count)
 {
     int64_t end_ns = INT64_MAX;
@@ -339,11 +341,48 @@ static void number_batches(struct sum_entry *batches, size_t count)
     }
 }
 
+static bool is_again(const struct sum_entry *timing, const struct sum_entry *first)
+{
+    return timing->job == first->job && timing->job != APAPI_UNKNOWN &&
+           timing->piece->node == first->piece->node && timing->piece->step == first->piece->step &&
+           timing->piece->cluster == first->piece->cluster;
+}
+
+static int compare_repeats(const void *left, const void *right)
+{
+    const struct sum_entry *a = left, *b = right;
+    int order = COMPARE(a->job, b->job);
+
+    order = order ? order : strcmp(a->cluster, b->cluster);
+    order = order ? order : strcmp(a->step, b->step);
+    order = order ? order : strcmp(a->node, b->node);
+    return order ? order : COMPARE(a->start_ns, b->start_ns);
+}
+
+/* Within a run, no step comes again: the step that a node has most often tells the runs. */
+static void number_repeats(struct sum_entry *timings, size_t count)
+{
+    struct range most = {.count = 0};
+
+    qsort(timings, count, sizeof *timings, compare_repeats);
+    for (size_t first = 0, own; first < count; first += own) {
+        for (own = 1; first + own < count && is_again(&timings[first + own], &timings[first]);) {
+            own++;
+        }
+        most = own > most.count ? (struct range){.first = first, .count = own} : most;
+    }
+    number_batches(timings + most.first, most.count);
+}
+
 void timings_find_runs(struct sum_entry *timings, size_t count)
 {
     size_t known = 0;
 
     if (count > 0) {
+        qsort(timings, count, sizeof *timings, compare_runs);
+    }
+    if (count > 0 && !is_batch(timings) && !knows_run(timings)) {
+        number_repeats(timings, count);
         qsort(timings, count, sizeof *timings, compare_runs);
     }
     while (known < count && is_batch(&timings[known])) {

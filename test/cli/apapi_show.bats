@@ -91,6 +91,22 @@ two_domains='.domains.gpu = .domains.package | .timeline.gpu = .timeline.package
     [[ $(curve 34 0 64) == '[400]' ]]
 }
 
+@test "a requeued heterogeneous job: the runs of each component" {
+    local first='.het_job = 33 | .het_offset = 0' second='.het_job = 33 | .het_offset = 1'
+    for begin in 0 130; do
+        record 33 batch n1 $begin 10 100 "$first"
+        record 33 0 n1 $((begin + 1)) 8 100 "$first"
+        record 34 0 n2 $begin 10 200 "$second | .exit_code = $((begin == 0 ? 9 : 0))"
+        record 34 0 n3 $((begin + 1)) 9 200 "$second"
+    done
+    record 34 1 n2 140 10 200 "$second"
+    run -0 show 33
+    [[ ${lines[0]} == *"job 33  3 nodes  4 steps  30.0 s  in 2 runs" && $output == *"measured 75.5 % of 3 nodes x 30.0 s"* ]]
+    [[ $(odd 33) != *"before its last node"* ]]
+    [[ $(cells jobid,elapsed,measured,exit -j 33+1) == "33+1|30|80|0:0" ]] # as of the last run
+    [[ $(cells stepid,elapsed -j 33+1 --by step) == $'33+1.0|20\n33+1.1|10' ]]
+}
+
 @test "UTF-8 where the locale has it, ASCII elsewhere; COLUMNS" {
     record 19 0 n1 0 100 200 '.domains.package.uncertainty_j = 1000'
     for locale in LANG=C LC_CTYPE=de_DE LC_ALL=POSIX; do

@@ -57,7 +57,7 @@ static double plot_time_s(const struct plot *plot, int64_t unix_ns)
 /* @return whether the picture has a mark where the step begins. */
 static bool plot_marks(const struct show_step *step)
 {
-    return strcmp(step->step, "batch") != 0 && strcmp(step->step, "extern") != 0;
+    return !step_is(step->step, "batch") && !step_is(step->step, "extern");
 }
 
 /* @return the part of the job's energy that a region used, up to 1; 0: not known. */

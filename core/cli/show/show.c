@@ -503,7 +503,7 @@ static bool may_go_on(const struct show *show)
 
     for (size_t i = 0; i < show->entries.count; i++) {
         const struct sum_entry *entry = &show->entries.list[i];
-        bool script = strcmp(entry->step, "batch") == 0 && entry->piece->reason == POOL_NONE;
+        bool script = step_is(entry->step, "batch") && entry->piece->reason == POOL_NONE;
 
         begun_ns = entry->start_ns > begun_ns ? entry->start_ns : begun_ns;
         ended_ns = script && entry->end_ns > ended_ns ? entry->end_ns : ended_ns;

@@ -219,6 +219,10 @@ static int identify(struct report_ledger *ledger, struct report_bucket *bucket)
     if (sum_gather(&ledger->store, ledger->order + bucket->first, bucket->count, &entries)) {
         return -1;
     }
+    for (size_t i = 1; i < entries.count; i++) { /* by step, node and start */
+        bucket->repeats |= entries.list[i].piece->step == entries.list[i - 1].piece->step &&
+                           entries.list[i].piece->node == entries.list[i - 1].piece->node;
+    }
     qsort(entries.list, entries.count, sizeof *entries.list, compare_starts);
     for (int w = 0; w < REPORT_WORDS; w++) {
         bucket->words[w] = word_of(ledger, &entries, w);
@@ -422,7 +426,8 @@ static size_t conclude_job(struct report_ledger *ledger, size_t first)
         if (identify(ledger, &buckets[end])) {
             return 0;
         }
-        requeued |= buckets[end].restarts != APAPI_UNKNOWN && buckets[end].restarts > 0;
+        requeued |= buckets[end].repeats ||
+                    (buckets[end].restarts != APAPI_UNKNOWN && buckets[end].restarts > 0);
         batches += buckets[end].batches;
     }
     divided = ledger->by == REPORT_BY_DAY && end - first > 1;

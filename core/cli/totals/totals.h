@@ -65,6 +65,7 @@ struct report_bucket {
     uint32_t first, count; /* in `order` */
     uint32_t words[REPORT_WORDS];
     uint32_t batches; /* number of pieces of batch steps */
+    bool repeats;     /* a node has a step twice */
     uint32_t code, signal, restarts;
 };
 
