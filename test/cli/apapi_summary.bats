@@ -164,6 +164,12 @@ END
         '28 27+1 c1 anna physics COMPLETED 0:0 150 2 4 600 00:02:00 {"apapi":{"energy_j":45000,"mean_w":300,"elapsed_s":150}}'
     run -0 summary 27 # no records: what apapi sync has written; the first component draws nothing in the last 50 s
     says 'Job ID: 27' 'Energy: 65.00 kJ' 'Mean power: 433.3 W'
+    fake_sacct '30 30+0 c1 anna physics COMPLETED 0:0 100 1 8 800 00:10:00 ' \
+        '31 30+1 c1 anna physics COMPLETED 0:0 100 1 8 800 00:10:00 {"apapi":{"energy_j":20000,"mean_w":200,"measured_pct":99,"elapsed_s":100}}' \
+        '32 30+2 c1 anna physics COMPLETED 0:0 100 1 8 800 00:10:00 '
+    run -0 --separate-stderr summary -v 30
+    says 'Job ID: 30' 'Energy: 20.00 kJ of 1 of 3 components' 'Mean power: 200.0 W'
+    [[ $output != *"Measured"* && $output != *" per CPU hour"* && -z $stderr ]]
     fake_sacct '20 19_1 c1 anna physics COMPLETED 0:0 100 1 8 800 00:10:00 {"apapi":{"energy_j":5}}' \
         '21 19_2 c1 anna physics COMPLETED 0:0 100 1 8 800 00:10:00 {"apapi":{"energy_j":5}}'
     tells 1 'apapi show: several jobs match: name one, as 17_3 of an array' summary 19

@@ -15,6 +15,7 @@
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/show/forms.h"
+#include "sum/members.h"
 
 #define RECORDED_SHARE 0.99 /* of the job's time: with less, the rest is mentioned ... */
 #define RECORDED_S 2        /* ... if it is longer than this, as Slurm counts whole seconds [s] */
@@ -51,8 +52,8 @@ static void find_program(struct brief *brief)
     for (size_t i = 0; i < show->step_count; i++) {
         const struct show_step *step = &show->steps[i];
 
-        if (strcmp(step->step, "batch") != 0 && strcmp(step->step, "extern") != 0 &&
-            strcmp(step->step, "interactive") != 0 && *step->name && step->used.energy_j > most_j) {
+        if (!step_is(step->step, "batch") && !step_is(step->step, "extern") &&
+            !step_is(step->step, "interactive") && *step->name && step->used.energy_j > most_j) {
             most_j = step->used.energy_j;
             snprintf(brief->program, sizeof brief->program, "%s", step->name);
         }
@@ -137,6 +138,7 @@ static void use_records(struct brief *brief)
     job->nodes = job->nodes ? job->nodes : total->job_nodes;
     job->cores = job->cores ? job->cores : total->cores;
     job->energy_j = total->energy_j;
+    job->lacking = 0;
     job->uncertainty_j = total->uncertainty_j;
     job->mean_w = total->mean_w;
     job->measured = apapi_job_measured(total, 0);
@@ -194,6 +196,9 @@ static void brief_put_energy(const struct brief *brief)
 
     if (isfinite(job->energy_j)) {
         printf("Energy: %s", units_energy(job->energy_j, job->uncertainty_j, false).text);
+        if (job->lacking > 0) {
+            printf(" of %u of %u components", job->components - job->lacking, job->components);
+        }
         printf(runs > 1 ? " of %zu runs, %s\n" : "\n", runs, elapsed_text(job->recorded_s).text);
     }
     if (isfinite(job->mean_w)) {
@@ -217,7 +222,7 @@ static void brief_put_energy(const struct brief *brief)
         printf("GPU efficiency: %.2f %% of %" PRIu64 " GPU%s\n", 100 * brief->gpu_share,
                brief->gpus, text_plural(brief->gpus));
     }
-    if (isfinite(job->energy_j) && efficiency > CPU_LEAST && runs <= 1) {
+    if (isfinite(job->energy_j) && efficiency > CPU_LEAST && runs <= 1 && job->lacking == 0) {
         printf("Energy per CPU hour used: %s\n",
                units_quantity(job->energy_j / job->cpu_s * 3600, "J").text);
     }

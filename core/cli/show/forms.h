@@ -30,6 +30,7 @@ struct sacct_job {
     double cpu_s;  /* CPU time that its processes have used [s] */
     /* written by `apapi sync`: */
     double energy_j, uncertainty_j, mean_w, measured, recorded_s;
+    unsigned components, lacking; /* of a heterogeneous job: all, and those without energy_j */
 };
 
 #define SACCT_JOB_UNKNOWN                                                                          \

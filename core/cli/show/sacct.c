@@ -12,6 +12,8 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/show/forms.h"
+#include "record/record.h"
+#include "sum/members.h"
 
 /* --- a line --------------------------------------------------------------------------------- */
 
@@ -140,6 +142,8 @@ bool sacct_line_parse(char *line, struct sacct_job *job)
     }
     job->state[strcspn(job->state, " ")] = '\0'; /* "CANCELLED by 4001" */
     read_comment(columns[COMMENT], job);
+    job->components = 1;
+    job->lacking = !isfinite(job->energy_j);
     return true;
 }
 
@@ -208,7 +212,7 @@ static bool is_of_records(const struct show *show, const struct sacct_job *job)
     return show->count == 0;
 }
 
-/* Components of a heterogeneous job begin at the same time. */
+/* Components of a heterogeneous job begin at the same time. Without a record, one has no energy. */
 static void add_component(struct sacct_job *sum, const struct sacct_job *job)
 {
     double recorded_s = fmax(sum->recorded_s, job->recorded_s);
@@ -221,11 +225,13 @@ static void add_component(struct sacct_job *sum, const struct sacct_job *job)
     sum->cores += job->cores;
     sum->core_s += job->core_s;
     sum->cpu_s += job->cpu_s;
-    sum->energy_j += job->energy_j;
-    sum->uncertainty_j += job->uncertainty_j;
-    sum->mean_w = (sum->mean_w * sum->recorded_s + job->mean_w * job->recorded_s) / recorded_s;
+    sum->components += job->components;
+    sum->lacking += job->lacking;
+    sum_plus(job->energy_j, job->uncertainty_j, &sum->energy_j, &sum->uncertainty_j);
+    sum->mean_w =
+        known_plus(sum->mean_w * sum->recorded_s, job->mean_w * job->recorded_s) / recorded_s;
     sum->recorded_s = recorded_s;
-    sum->measured = fmin(sum->measured, job->measured);
+    sum->measured = sum->lacking > 0 ? NAN : fmin(sum->measured, job->measured);
 }
 
 bool sacct_ask(const struct query *query, const struct show *show, struct sacct_job *known,
