@@ -181,20 +181,40 @@ static bool step_het_job(spank_t spank, uint32_t offset, uint32_t *job)
  * Each component of a heterogeneous job has its own job ID; the environment lists them all. The
  * batch script belongs to the first ID. If the list begins with another ID, the list was forged.
  */
-static void step_het(spank_t spank, const struct spank_apapi_step *step, struct message *message)
+static bool step_het(spank_t spank, const struct spank_apapi_step *step, struct message *message)
 {
     uint32_t size, first, id;
 
     if (!step_variable_number(spank, "SLURM_HET_SIZE", &size) || !step_het_job(spank, 0, &first) ||
         (step->batch && first != step->job)) {
-        return;
+        return false;
     }
     for (uint32_t offset = 0; offset < size && offset < SPANK_APAPI_COMPONENTS_MAX; offset++) {
         if (step_het_job(spank, offset, &id) && id == step->job) {
             message_add_number(message, "het_job", first);
             message_add_number(message, "het_offset", offset);
-            return;
+            return true;
         }
+    }
+    return false;
+}
+
+/*
+ * Slurm's item counts the nodes of a component of the step, and srun's variable those of all. Of a
+ * heterogeneous job, each component has records of its own, and counts its own nodes.
+ */
+static void step_nodes(spank_t spank, const struct spank_apapi_step *step, struct message *message)
+{
+    uint32_t nodes = step_number(spank, S_JOB_NNODES), all; /* 0 in the batch step */
+    bool het = step_het(spank, step, message);
+
+    if (!step->batch && step_variable_number(spank, "SLURM_STEP_NUM_NODES", &all) && all > nodes) {
+        message_add_number(message, "step_nodes", all);
+        nodes = het ? nodes : all;
+    }
+    message_add_number(message, "nodes", nodes ? nodes : 1);
+    if (nodes > 1) { /* extern steps do not know the list */
+        step_variable(spank, "SLURM_STEP_NODELIST", "nodelist", message);
     }
 }
 
@@ -206,7 +226,6 @@ static void step_het(spank_t spank, const struct spank_apapi_step *step, struct 
 static void step_describe(spank_t spank, const struct spank_apapi_step *step,
                           struct message *message)
 {
-    uint32_t nodes = step_number(spank, S_JOB_NNODES); /* 0 in the batch step */
     char program[SPANK_APAPI_NAME_SIZE];
     uid_t uid;
 
@@ -222,10 +241,7 @@ static void step_describe(spank_t spank, const struct spank_apapi_step *step,
     }
     message_add_pair(message, "node", step->node);
     message_add_number(message, "node_index", step_number(spank, S_JOB_NODEID));
-    message_add_number(message, "nodes", nodes ? nodes : 1);
-    if (nodes > 1) { /* extern steps do not know the list */
-        step_variable(spank, "SLURM_STEP_NODELIST", "nodelist", message);
-    }
+    step_nodes(spank, step, message);
     message_add_number(message, "tasks", step_number(spank, S_JOB_LOCAL_TASK_COUNT));
     if (spank_get_item(spank, S_JOB_UID, &uid) == ESPANK_SUCCESS) {
         message_add_number(message, "uid", uid);
@@ -233,7 +249,6 @@ static void step_describe(spank_t spank, const struct spank_apapi_step *step,
     step_cores(spank, message);
     step_restarts(spank, message);
     step_add_array(spank, step, message);
-    step_het(spank, step, message);
     step_variable(spank, "SLURM_JOB_NAME", "job_name", message);
     step_variable(spank, "SLURM_JOB_ACCOUNT", "account", message);
     step_variable(spank, "SLURM_JOB_PARTITION", "partition", message);

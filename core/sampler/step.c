@@ -60,6 +60,7 @@ static const struct number_key {
     {"job", offsetof(struct step, id.job)},
     {"node_index", offsetof(struct step, id.node_index)},
     {"nodes", offsetof(struct step, id.nodes)},
+    {"step_nodes", offsetof(struct step, step_nodes)},
     {"tasks", offsetof(struct step, id.tasks)},
     {"uid", offsetof(struct step, id.uid)},
     {"array_job", offsetof(struct step, id.array_job)},

@@ -38,6 +38,7 @@ struct step {
     /* output and trace are patterns of config/filename.h */
     char output[PATH_MAX];     /* the user's file for the report; "": the plugin prints it */
     char trace[PATH_MAX];      /* the user's file for all readings; "": none */
+    uint32_t step_nodes;       /* nodes of all components of the step; APAPI_UNKNOWN: id.nodes */
     uint32_t gid;              /* of the user; APAPI_UNKNOWN: not known */
     char groups[12000];        /* of the user, "100,4711" */
     char umask[8];             /* of the user, octal; "": not known */

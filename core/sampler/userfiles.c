@@ -21,6 +21,7 @@
 #include "base/text.h"
 #include "channel/deadline.h"
 #include "config/filename.h"
+#include "record/record.h"
 
 /* --- the user ------------------------------------------------------------------------------- */
 
@@ -322,11 +323,11 @@ static int userfiles_path(struct userfiles *files, const struct step *step, cons
 void userfiles_begin(struct userfiles *files, const struct step *step, const char *folder)
 {
     bool batch = strcmp(step->id.step, "batch") == 0;
+    uint32_t nodes = known_greater(step->id.nodes, step->step_nodes);
     char unique[PATH_MAX];
 
     snprintf(files->folder, sizeof files->folder, "%s", folder);
-    if (files->tracer &&
-        filename_trace(step->trace, step->id.nodes, batch, unique, sizeof unique) == 0 &&
+    if (files->tracer && filename_trace(step->trace, nodes, batch, unique, sizeof unique) == 0 &&
         userfiles_path(files, step, unique, files->trace_path) == 0) {
         writer_open(&files->trace, files->trace_path, trouble_of(files));
     }

@@ -136,6 +136,17 @@ has_record() { records n1 | grep -q "\"job_name\":\"$1\""; } # JOB_NAME
     [[ ${#files[@]} -eq 2 ]]
 }
 
+@test "trace of a heterogeneous step: a file for each node, also where each component has one" {
+    alice_sh 'sbatch_wait -o out --wrap "srun --apapi=rapl --het-group=0,1 --apapi-trace=t sleep 0.3" -N1 -w n1 : -N1 -w n2'
+    [[ -s $work/t.n1 && -s $work/t.n2 && ! -e $work/t ]]
+    [[ $(last_record n2 | jq .nodes) -eq 1 ]] # a component's own nodes
+    alice_sh 'sbatch_wait -o out -N2 -w n[1-2] --wrap "srun --apapi=rapl --apapi-trace=one -N1 -w n1 sleep 0.3 : -N1 -w n2 sleep 0.4"'
+    [[ -s $work/one.n1 && -s $work/one.n2 && ! -e $work/one ]]
+    for node in n1 n2; do # a node without a record is missed
+        holds "$(last_record $node)" '.step == "0" and .nodes == 2 and .nodelist == "n[1-2]"'
+    done
+}
+
 @test "trace of a batch script and its sruns: no two write the same file" {
     alice_sh 'sbatch_wait -N2 -o out --apapi=rapl --apapi-format=none --apapi-trace=t ../job.sh'
     ls "$work"
