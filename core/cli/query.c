@@ -236,7 +236,8 @@ static bool parse_request(const char *text, struct job_request *request)
             return false;
         }
     }
-    if (*text == '.' && text[1] && strlen(text + 1) < sizeof request->step) {
+    /* "0+1" is sacct's name of a component of a step; records do not know these */
+    if (*text == '.' && text[1] && !strchr(text, '+') && strlen(text + 1) < sizeof request->step) {
         snprintf(request->step, sizeof request->step, "%s", text + 1);
         return true;
     }

@@ -16,12 +16,17 @@
 
 /* --- jobs of records ------------------------------------------------------------------------ */
 
+#define JOBS_RANDOM 0xffff0000 /* `srun -Z` chooses a number from here on */
+
 int found_add(struct found *found, const struct found_job *job)
 {
     char key[sizeof job->cluster + 16];
     struct found_job *known;
     uint32_t number;
 
+    if (job->job >= JOBS_RANDOM) {
+        return 0;
+    }
     snprintf(key, sizeof key, "%s/%u", job->cluster, job->job);
     number = pool_put_row(&found->keys, key, &found->jobs, &found->room, sizeof *found->jobs);
     if (number == POOL_NONE) {

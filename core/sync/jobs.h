@@ -24,7 +24,11 @@ struct found {
     size_t count, room;
 };
 
-/** Add a job, or add its records to those of a known job. @return 0; -1 with errno ENOMEM. */
+/**
+ * Add a job, or add its records to those of a known job. A number that no job of slurmctld has, as
+ * of `srun -Z`, is left out.
+ * @return 0; -1 with errno ENOMEM.
+ */
 int found_add(struct found *found, const struct found_job *job);
 
 /** Sort by cluster and number, after the last one was added. */

@@ -286,9 +286,6 @@ static int sync_take_record(const struct apapi_record *record, const char *line,
 
     (void)line;
     (void)size;
-    if (record->id.job == APAPI_UNKNOWN) {
-        return 0;
-    }
     name_cluster(&job, record->id.cluster);
     return found_add(&sync->found, &job);
 }

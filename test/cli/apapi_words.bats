@@ -30,6 +30,7 @@ list rapl:|a name is missing in the list of components
 doctor foo|unknown component 'foo'; 'apapi list' shows
 report -j x|'x' is not a job; write it as 17, 17.0
 report -j 17.|'17.' is not a job
+report -j 17.0+0|'17.0+0' is not a job
 report -j 17_|'17_' is not a job
 report -j -1|'-1' is not a job
 report -j 17,|'' is not a job

@@ -115,9 +115,10 @@ TEST(there_must_be_room)
 
 TEST(a_job_is_found_once)
 {
-    static const struct found_job jobs[] = {{"b", 7, 1, 50}, {"a", 9, 1, 50},  {"a", 9, 1, 50},
-                                            {"b", 7, 1, 40}, {"a", 10, 1, 50}, {"", 9, 1, 50},
-                                            {"a", 9, 1, 60}};
+    static const struct found_job jobs[] = {
+        {"b", 7, 1, 50}, {"a", 9, 1, 50},         {"a", 9, 1, 50},
+        {"b", 7, 1, 40}, {"a", 10, 1, 50},        {"", 9, 1, 50},
+        {"a", 9, 1, 60}, {"a", 0xffff0000, 1, 60}}; /* of `srun -Z` */
     static const struct found_job sorted[] = {
         {"", 9, 1, 50}, {"a", 9, 3, 50}, {"a", 10, 1, 50}, {"b", 7, 2, 40}};
     struct found found = {0};
