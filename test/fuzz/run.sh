@@ -40,7 +40,7 @@ declare -A sources=(
     [regions]="core/regions/observe/observe.c core/regions/message.c core/regions/page.c core/base/*.c core/measure/*.c -lm -pthread"
     [threshold]="core/limit/grammar.c core/limit/site.c core/base/error.c core/base/interval.c core/base/nearest.c core/base/text.c
         core/measure/event.c"
-    [sacct]="core/cli/show/sacct.c core/base/json_*.c core/base/clock.c core/base/error.c core/base/text.c -lm"
+    [sacct]="core/cli/show/sacct.c core/sum/members.c core/record/*.c core/base/*.c core/measure/*.c -ljansson -lm -pthread"
     [record]="core/record/*.c core/base/*.c core/measure/*.c -ljansson -lm -pthread")
 
 # The parsers that are named, in the order of the words.
