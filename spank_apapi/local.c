@@ -260,10 +260,12 @@ static void local_mark_visit(void)
 int spank_apapi_local_user_init(spank_t spank)
 {
     spank_apapi_options_report(); /* only now: before that, srun does not know -v */
-    if (local.pid == 0 && local_wanted()) {
-        local.pid = getpid();
+    if (local.pid == 0) {
         local_read_step(spank);
         local_mark_visit();
+    }
+    if (local.pid == 0 && local_wanted()) {
+        local.pid = getpid();
         if (local.failure.text[0] || local_start_collector(spank)) {
             unsetenv(APAPI_COLLECT_ENV);
             spank_apapi_child_kill(&local.collector);

@@ -450,8 +450,8 @@ static void options_forget_enclosing(enum spank_apapi_option option)
     const char *given = getenv(table[option].spank_variable);
 
     if (spank_context() == S_CTX_ALLOCATOR && getenv("SLURM_JOB_ID")) {
-        if (option == SPANK_APAPI_OVERFLOW && given &&
-            strncmp(given, variable, strlen(variable)) != 0) {
+        if (option == SPANK_APAPI_OVERFLOW && given && getenv(variable) &&
+            strstr(getenv(variable), given)) {
             unsetenv(variable); /* it has the lines of the enclosing job's option */
         }
         unsetenv(table[option].spank_variable);

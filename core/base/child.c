@@ -178,9 +178,10 @@ static void handle(int number, siginfo_t *info, void *context)
 /* A signal that a library handles, such as a sanitizer, is left to it. */
 void signals_catch(struct signals *signals)
 {
-    const struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_RESTART};
+    struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_RESTART};
     struct sigaction before;
 
+    sigfillset(&action.sa_mask); /* a handler waits for the witness: others wait for the handler */
     sigemptyset(&signals->caught);
     sigprocmask(SIG_BLOCK, &signals->caught, &signals->mask);
     for (int number = 1; number < _NSIG; number++) { /* glibc refuses its own two signals */

@@ -270,8 +270,8 @@ static void job_start(const struct order *order, enum job_kind kind, const char 
 /*
  * Run scancel up to ten times, every 2 s: the controller may be away. Attempts while the job is
  * suspended do not count. $task names the job as ARRAY_TASK if it belongs to an array: one task of
- * each array has the array's own number, which stands for all tasks. So without squeue's answer
- * nothing is sent.
+ * each array has the array's own number, which stands for all tasks. So nothing is sent before
+ * squeue has answered, nor if the answer lacks the job, which has ended then.
  */
 static void job_cancel(const struct order *order, enum job_kind kind, const char *options,
                        const char *whom)
@@ -281,11 +281,12 @@ static void job_cancel(const struct order *order, enum job_kind kind, const char
 
     snprintf(command, sizeof command,
              "%si=0; until out=$({ list=$(squeue --noheader --format='%%A %%F_%%K' --job %" PRIu32
-             ") && task=$(echo \"$list\" | sed -n 's/^%" PRIu32 " \\([0-9_]*\\)$/\\1/p') && "
+             ") && { echo \"$list\" | grep -q '^%" PRIu32 " ' || exit 0; } && "
+             "task=$(echo \"$list\" | sed -n 's/^%" PRIu32 " \\([0-9_]*\\)$/\\1/p') && "
              "task=${task:-%" PRIu32 "} && %sscancel --quiet%s%s; } 2>&1); do "
              "case $out in *' not running'* | *suspended*) ;; *) i=$((i + 1)) ;; esac; "
              "[ $i -lt 10 ] || { echo \"$out\"; exit 1; }; sleep 2; done",
-             kind == JOB_KILL ? KILL_WAIT : "", job, job, job,
+             kind == JOB_KILL ? KILL_WAIT : "", job, job, job, job,
              order->reach.script && *options ? FIND_STEPS : "full= && ", options, whom);
     job_start(order, kind, command);
 }

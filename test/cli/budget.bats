@@ -21,7 +21,7 @@ setup() {
     : >"$CALLS"
     command_is scancel 'exit 0'
     command_is scontrol 'printf "Configuration data\\nKillWait                = 1 sec\\n"'
-    command_is squeue 'printf "8 main long\\n7 debug normal\\n"'
+    command_is squeue 'printf "6 main long\\n8 main long\\n7 debug normal\\n"'
 }
 
 # Calls are logged, but for those that ask before a signal which task of an array the job is.
@@ -94,6 +94,8 @@ asks() { # CALLS BUDGET SCRIPT TEXT...
     asks 'scancel --quiet 7_3' 1kJ,scope=job 'total n1 1 1 1000; eventually called scancel'
     command_is squeue '[ $(wc -l <'"$CALLS"') -ge 5 ] || { echo sleep >>'"$CALLS"'; echo "no contact" >&2; exit 1; }; echo "7 7_3"' # which task it is must be known
     asks $'sleep\nsleep 2\nsleep\nsleep 2\nsleep\nsleep 2\nscancel --quiet 7_3' 1kJ,scope=job 'total n1 1 1 1000; eventually called scancel'
+    command_is squeue 'echo asked >>'"$CALLS"'; echo "8 7_4"' # it has ended: its number means the others
+    asks asked 1kJ,scope=job 'total n1 1 1 1000; eventually called asked; while total n1 1 2 2000 | grep -q "not answered yet$"; do sleep 0.05; done'
     rm "$SLURM_BIN"/* # without effect, and the step goes on
     asks '' 1kJ 'total n1 1 1 1000; total n1 1 1 1000' 'energy budget of 1kJ reached'
 }

@@ -93,8 +93,10 @@ one_table() { # NODES
     eventually eval '[[ $(cluster run squeue -h -j "$job" -o %T) == RUNNING ]]'
     run as_alice timeout 100 salloc -Q -N1 -w n1 --apapi=rapl \
         srun --overlap "--jobid=$job" -N1 -n1 srun --overlap -n1 --apapi=rapl sleep 0.2
-    as_alice scancel "$job"
     [[ $status -eq 0 && $output == "apapi: step $job.1 "*"apapi: step $job.0 "* && $output != *'no record'* ]]
+    run as_alice timeout 100 salloc -Q -N1 -w n1 srun --overlap "--jobid=$job" -N1 -n1 --apapi=off srun --overlap -n1 --apapi=rapl sleep 0.2
+    [[ $status -eq 0 && $output == "apapi: step $job."* && $output != *'no record'* ]]
+    as_alice scancel "$job"
 }
 
 @test "a heterogeneous step: one table of all nodes" {
