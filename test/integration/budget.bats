@@ -191,8 +191,8 @@ notes() { # SIGNAL FILE WHAT
 
 @test "an array: the end of one task is no other task's, though its number is the array's; each has its own budget" {
     job 'trap "echo $SLURM_ARRAY_TASK_ID >>ended; exit 0" TERM
-        [ $SLURM_ARRAY_TASK_ID != 4 ] || srun --apapi-budget=300J,scope=job sleep 60 &
-        for i in $(seq 40); do sleep 0.1; done; echo $SLURM_ARRAY_TASK_ID >>over' --array=1-4 -N1 --exclusive
+        [ $SLURM_ARRAY_TASK_ID != 4 ] || srun --apapi-budget=300J,scope=job sleep 1h &
+        until [ -s ended ]; do sleep 0.1; done; sleep 1; echo $SLURM_ARRAY_TASK_ID >>over' --array=1-4 -N1 --exclusive
     [[ $(<"$work/ended") == 4 && $(sort "$work/over") == $'1\n2\n3' ]]
     job "$(notes TERM 'ended-$SLURM_ARRAY_TASK_ID' 'exit 0')" --array=1-4 -N1 --exclusive --apapi-budget=300J
     [[ $(cat "$work"/ended-?) == $'TERM\nTERM\nTERM\nTERM' ]]
