@@ -94,9 +94,10 @@
  *   step, or apapi-collect of salloc), over a stream socket of this machine, in the same form:
  *     running         a step has begun; NODE: the step, "17.0"; no payload
  *     records         payload: records, one in each line; NODE: "-"
- *     totals          energy of a running step so far, if srun's nodes send totals; NODE: the
- *                     step; payload: a line for each node, its name and its total as in "total";
- *                     JOULES "-": not known; " ended" at the end: the step is over on the node
+ *     step_totals     energy of a running step so far, if srun's nodes send totals; NODE: the
+ *                     step; payload: a line for each node, its name, the age of its total [ns],
+ *                     and the total as in "total"; JOULES "-": not known; " ended" at the end:
+ *                     the step is over on the node
  *     ended           all records of a step were sent; NODE: the step; no payload
  *   The plugin puts "NAME:TOKEN" into the batch script's or salloc's environment as APAPI_JOB_ENV,
  *   and removes it before the tasks of a step start. NAME: that of the socket, after a NUL.
@@ -105,7 +106,7 @@
  * step's environment as APAPI_COLLECT_ENV, "PORT:TOKEN:TOTALS_MS" if it wants totals; the plugin
  * removes the variable before any task starts.
  */
-#define APAPI_CHANNEL_VERSION "4"
+#define APAPI_CHANNEL_VERSION "5"
 #define APAPI_CHANNEL_FD 3
 #define APAPI_LISTEN_FD 4
 #define APAPI_MESSAGE_MAX 131072  /* bytes of a message */
@@ -135,7 +136,7 @@
 #define APAPI_WORD_RECORDS "records"
 #define APAPI_WORD_TOTAL "total"
 #define APAPI_WORD_RUNNING "running"
-#define APAPI_WORD_TOTALS "totals"
+#define APAPI_WORD_TOTALS "step_totals"
 #define APAPI_WORD_ENDED "ended"
 
 /* Messages between the plugin and its helper processes. The plugin contains them: libc only. */
