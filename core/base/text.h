@@ -31,7 +31,7 @@ static inline const char *text_plural(size_t count)
     return count == 1 ? "" : "s";
 }
 
-/** @return whether LC_ALL, LC_CTYPE or LANG names a UTF-8 locale; true if none of them is set. */
+/** @return whether LC_ALL, LC_CTYPE or LANG names a UTF-8 locale; true if none is set. */
 bool text_locale_is_utf8(void);
 
 /** @return "±", or "+-" if text_locale_is_utf8() is false. Static storage. */

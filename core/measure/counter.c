@@ -445,7 +445,7 @@ begin_segment(struct apapi_counter *counter, uint64_t raw, struct apapi_moment w
     return APAPI_COUNT_BASELINE;
 }
 
-/* Begin the segment anew at its first move, whose increment may be older than the segment. */
+/* Restart the segment at its first move: the increment may be older than the segment. */
 __attribute__((noinline, cold)) static enum apapi_count
 begin_at_move(struct apapi_counter *counter, uint64_t raw, struct apapi_moment when)
 {

@@ -88,10 +88,23 @@ struct domain_results {
 };
 
 /** No component feeds any domain. */
-void feed_clear(struct feed feeds[APAPI_DOMAINS]);
+static inline void feed_clear(struct feed feeds[APAPI_DOMAINS])
+{
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        feeds[d] = (struct feed){.index = SIZE_MAX, .late_ns = FEED_NEVER};
+    }
+}
 
 /** @return whether the component at `index` feeds the domain, now that it is `late_ns` late. */
-bool feed_offer(struct feed *feed, size_t index, uint64_t late_ns);
+static inline bool feed_offer(struct feed *feed, size_t index, uint64_t late_ns)
+{
+    bool better = late_ns < feed->late_ns || (late_ns == feed->late_ns && index <= feed->index);
+
+    if (better || index == feed->index) {
+        *feed = (struct feed){.index = index, .late_ns = late_ns};
+    }
+    return index == feed->index;
+}
 
 /** A reading as its source returned it, for session_listen(). Valid only during the call. */
 struct session_reading {

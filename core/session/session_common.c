@@ -155,7 +155,7 @@ static void write_figures(struct apapi_live_slot *slot, const struct shown *show
     live_slot_write(slot, &figures);
 }
 
-/* Show the domains that the component feeds. If another one fed a domain before, begin anew. */
+/* Show the domains that the component feeds; forget what another component has shown of them. */
 static void live_show_domains(struct session_common *common, const struct component *component,
                               struct shown sums[APAPI_DOMAINS], bool last)
 {

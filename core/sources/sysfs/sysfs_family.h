@@ -56,7 +56,7 @@ struct sysfs_match {
     const struct sysfs_item *item;
     const struct sysfs_row *row;
     int dir;         /* folder of the item */
-    unsigned number; /* number in the place of '#' */
+    unsigned number; /* the number that '#' stands for */
     char file[64];
 };
 
