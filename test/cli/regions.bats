@@ -92,7 +92,7 @@ mark() { "$apapi" mark "$@"; }
     run -0 bash -c '"$1" mark run x sh -c "kill -TERM \$\$"; echo $?' _ "$apapi"
     [[ ${lines[-1]} == 143 ]]
     run -127 --separate-stderr mark run x -- "$BATS_TEST_TMPDIR/none"
-    [[ $stderr == *"$BATS_TEST_TMPDIR/none: No such file or directory" ]]
+    [[ $stderr == *"$BATS_TEST_TMPDIR/none: No such file or directory"* ]]
     run -126 --separate-stderr mark run x -- "$BATS_TEST_TMPDIR"
     [[ $(tail -n 6 "$marks") == $'begin x\nend x\nbegin x\nend x\nbegin x\nend x' ]]
 }
