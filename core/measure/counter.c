@@ -149,8 +149,7 @@ void apapi_counter_init(struct apapi_counter *counter, const struct apapi_event 
     /* a device that is on uses at least 0.2 W; cores and uncore may be off nearly all the time */
     counter->unit_ns = (uint64_t)(scale / (may_be_off ? 0.01 : 0.2) * 1e9);
     counter->update.stated_ns = event->update_ns;
-    update_restart(&counter->update);
-    apply_update(counter);
+    apapi_counter_restart(counter);
 }
 
 void apapi_counter_restart(struct apapi_counter *counter)
@@ -196,8 +195,7 @@ static inline bool increment_since(const struct apapi_counter *counter,
 {
     bool wrapped = decreased(counter, from->raw, raw);
 
-    if (!from->valid || (counter->range_max && raw > counter->range_max) ||
-        (wrapped && counter->range_max == 0)) {
+    if (!from->valid || (wrapped && counter->range_max == 0)) {
         return false;
     }
     increment->since_ns = at_ns - from->at_ns;
@@ -285,32 +283,23 @@ static bool stays_unknown(const struct apapi_counter *counter)
            (counter->total > 0 || counter->incidents.resets > 0);
 }
 
-/* @return until when a counter that stands still at the last reading was known to run [ns]. */
-static uint64_t ran_until_ns(uint64_t ran_ns, uint64_t moved_ns, uint64_t begin_ns,
-                             uint64_t segment_ns)
-{
-    if (ran_ns > segment_ns) {
-        return ran_ns;
-    }
-    return moved_ns < begin_ns ? moved_ns : begin_ns; /* it has moved at most once */
-}
-
 static uint64_t covered_until_ns(const struct apapi_counter *counter)
 {
     const struct apapi_counter_point *last = &counter->last;
 
-    if (counter->stopped || stays_unknown(counter)) {
-        return ran_until_ns(last->ran_ns, last->moved_ns, last->begin_ns, counter->segment_ns);
+    if (!counter->stopped && !stays_unknown(counter)) {
+        return greater_count(last->begin_ns, counter->segment_ns);
     }
-    return last->begin_ns > counter->segment_ns ? last->begin_ns : counter->segment_ns;
+    /* until the counter was last known to run; one without `ran_ns` has moved at most once */
+    return last->ran_ns > counter->segment_ns ? last->ran_ns
+                                              : lesser_count(last->moved_ns, last->begin_ns);
 }
 
 /* End the covered time at `until_ns`, or where the segment begins if that is later. */
 static void close_segment_at(struct apapi_counter *counter, uint64_t until_ns)
 {
     if (counter->last.valid) {
-        counter->covered_ns -=
-            counter->last.at_ns - (until_ns > counter->segment_ns ? until_ns : counter->segment_ns);
+        counter->covered_ns -= counter->last.at_ns - greater_count(until_ns, counter->segment_ns);
     }
 }
 
@@ -345,14 +334,6 @@ static void continue_from(struct apapi_counter *counter, const struct apapi_coun
     counter->update.moved = false; /* something is lost: the next move does not end a gap */
 }
 
-/* The doubted reading was the first after a reset. @param until_ns  end of the covered time */
-static void counter_reset(struct apapi_counter *counter, uint64_t until_ns)
-{
-    close_segment_at(counter, until_ns);
-    counter->incidents.stalls += has_stalled(counter);
-    continue_from(counter, &counter->doubted);
-}
-
 /*
  * The counter goes on from the doubted reading. If readings before found no move, the doubted one
  * shows what the counter had missed; a wrap shows nothing if whole wraps may hide in that time. If
@@ -376,7 +357,9 @@ explain_doubted(struct apapi_counter *counter, struct apapi_increment *increment
         return APAPI_COUNT_ADDED;
     }
     counter->incidents.resets++;
-    counter_reset(counter, possible ? counter->last.ran_ns : covered_until_ns(counter));
+    close_segment_at(counter, possible ? counter->last.ran_ns : covered_until_ns(counter));
+    counter->incidents.stalls += has_stalled(counter);
+    continue_from(counter, &counter->doubted);
     return APAPI_COUNT_RESET;
 }
 
@@ -425,22 +408,12 @@ static struct apapi_counter_point first_point(uint64_t raw, struct apapi_moment 
                                         .ran_ns = when.begin_ns};
 }
 
-/* @return whether a value is certainly wrong: it shows nothing about the readings around it. */
-static bool is_out_of_range(const struct apapi_counter *counter, uint64_t raw)
-{
-    return counter->range_max && raw > counter->range_max;
-}
-
 /* Take the first reading of a segment. Not inlined, like the next functions, because it is rare. */
 __attribute__((noinline, cold)) static enum apapi_count
 begin_segment(struct apapi_counter *counter, uint64_t raw, struct apapi_moment when)
 {
     struct apapi_counter_point first = first_point(raw, when);
 
-    if (is_out_of_range(counter, raw)) {
-        counter->incidents.refused++;
-        return APAPI_COUNT_DOUBTED;
-    }
     continue_from(counter, &first);
     return APAPI_COUNT_BASELINE;
 }
@@ -461,9 +434,6 @@ __attribute__((noinline, cold)) static void check_reopened(struct apapi_counter 
 {
     struct apapi_counter_point now = first_point(raw, when);
 
-    if (is_out_of_range(counter, raw)) {
-        return;
-    }
     counter->reopened = false;
     if (counter->last.valid && !counter_goes_on(counter, &now)) {
         counter->incidents.resets++;
@@ -481,10 +451,6 @@ __attribute__((noinline, cold)) static enum apapi_count doubt(struct apapi_count
 {
     struct apapi_counter_point now = first_point(raw, when);
 
-    if (is_out_of_range(counter, raw)) {
-        counter->incidents.refused++;
-        return APAPI_COUNT_DOUBTED;
-    }
     if (!counter->rests && counter->doubted.valid && counter->doubted.raw == raw) {
         return APAPI_COUNT_DOUBTED; /* a counter without a move shows nothing */
     }
@@ -536,7 +502,9 @@ enum apapi_count apapi_counter_add(struct apapi_counter *counter, uint64_t raw,
     if (counter->of_doubles && isinf(counter->max_per_ns)) {
         make_room(counter, raw);
     }
-    if (!apapi_counter_counts(counter, raw, &raw)) {
+    /* such a value is certainly wrong: it shows nothing about the readings around it */
+    if (!apapi_counter_counts(counter, raw, &raw) ||
+        (counter->range_max && raw > counter->range_max)) {
         counter->incidents.refused++;
         return APAPI_COUNT_DOUBTED;
     }

@@ -6,6 +6,16 @@
 
 #include "apapi/measurement.h"
 
+static inline uint64_t lesser_count(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline uint64_t greater_count(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 /** Time of a reading [ns]: its value is of some instant from `begin_ns` to `end_ns`. */
 struct apapi_moment {
     uint64_t begin_ns;

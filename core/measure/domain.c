@@ -12,16 +12,6 @@
 #define PCT 100.0
 #define UNTOUCHED ((float)(2 * PCT)) /* marks a bin that has no value yet */
 
-static uint64_t lesser_ns(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-static uint64_t greater_ns(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 void apapi_timeline_meter_init(struct apapi_timeline_meter *meter, uint64_t origin_ns,
                                uint64_t interval_ns)
 {
@@ -44,12 +34,11 @@ static void fold(struct apapi_timeline_meter *meter)
     meter->bin_ns *= 2;
 }
 
-/* @param covers  whether the time is covered by this energy; false: it was covered before */
-static void timeline_spread(struct apapi_timeline_meter *meter, uint64_t from_ns, uint64_t to_ns,
-                            double energy_j, bool covers)
+void apapi_timeline_meter_add(struct apapi_timeline_meter *meter, uint64_t from_ns, uint64_t to_ns,
+                              double energy_j, bool covers)
 {
-    uint64_t first_ns = greater_ns(from_ns, meter->origin_ns) - meter->origin_ns;
-    uint64_t last_ns = greater_ns(to_ns, meter->origin_ns) - meter->origin_ns;
+    uint64_t first_ns = greater_count(from_ns, meter->origin_ns) - meter->origin_ns;
+    uint64_t last_ns = greater_count(to_ns, meter->origin_ns) - meter->origin_ns;
     double power_w;
 
     if (last_ns <= first_ns) {
@@ -60,18 +49,12 @@ static void timeline_spread(struct apapi_timeline_meter *meter, uint64_t from_ns
         fold(meter);
     }
     for (uint64_t bin = first_ns / meter->bin_ns; first_ns < last_ns; bin++) {
-        uint64_t part_ns = lesser_ns(last_ns, (bin + 1) * meter->bin_ns) - first_ns;
+        uint64_t part_ns = lesser_count(last_ns, (bin + 1) * meter->bin_ns) - first_ns;
 
         meter->energy_j[bin] += power_w * duration(part_ns);
         meter->covered_ns[bin] += covers ? part_ns : 0;
         first_ns += part_ns;
     }
-}
-
-void apapi_timeline_meter_add(struct apapi_timeline_meter *meter, uint64_t from_ns, uint64_t to_ns,
-                              double energy_j)
-{
-    timeline_spread(meter, from_ns, to_ns, energy_j, true);
 }
 
 void apapi_timeline_meter_finish(const struct apapi_timeline_meter *meter, uint64_t length_ns,
@@ -101,7 +84,8 @@ uint64_t apapi_timeline_bin_length(const struct apapi_timeline *timeline, size_t
 {
     uint64_t start_ns = bin * timeline->bin_ns;
 
-    return bin < timeline->count ? lesser_ns(timeline->bin_ns, timeline->length_ns - start_ns) : 0;
+    return bin < timeline->count ? lesser_count(timeline->bin_ns, timeline->length_ns - start_ns)
+                                 : 0;
 }
 
 double apapi_timeline_power_w(const struct apapi_timeline *timeline, size_t bin)
@@ -150,8 +134,8 @@ static void lay_over(struct apapi_timeline *sum, const struct apapi_timeline *on
     for (size_t i = 0; i < sum->count; i++) {
         uint64_t start_ns = i * sum->bin_ns;
         uint64_t end_ns = start_ns + apapi_timeline_bin_length(sum, i);
-        uint64_t first_ns = greater_ns(start_ns, late_ns);
-        uint64_t last_ns = lesser_ns(end_ns, late_ns + one->length_ns), known_ns;
+        uint64_t first_ns = greater_count(start_ns, late_ns);
+        uint64_t last_ns = lesser_count(end_ns, late_ns + one->length_ns), known_ns;
 
         if (first_ns < last_ns) {
             sum->energy_j[i] += (float)apapi_timeline_between_j(one, first_ns - late_ns,
@@ -194,9 +178,9 @@ void apapi_timeline_sum_add(struct apapi_timeline_sum *sum, int64_t start_unix_n
     sum->start_unix_ns = old.start_unix_ns < start_unix_ns ? old.start_unix_ns : start_unix_ns;
     old_late_ns = (uint64_t)(old.start_unix_ns - sum->start_unix_ns);
     late_ns = (uint64_t)(start_unix_ns - sum->start_unix_ns);
-    sum->timeline =
-        make_empty(greater_ns(old_late_ns + old.timeline.length_ns, late_ns + timeline->length_ns),
-                   greater_ns(old.timeline.bin_ns, timeline->bin_ns));
+    sum->timeline = make_empty(
+        greater_count(old_late_ns + old.timeline.length_ns, late_ns + timeline->length_ns),
+        greater_count(old.timeline.bin_ns, timeline->bin_ns));
     for (size_t i = 0; i < sum->timeline.count; i++) {
         sum->timeline.covered_pct[i] = UNTOUCHED;
     }
@@ -227,14 +211,6 @@ void apapi_domain_meter_add(struct apapi_domain_meter *domain, enum apapi_meter_
     domain->pending_j += energy_j;
 }
 
-static void begin_window(struct apapi_domain_meter *domain, uint64_t now_ns)
-{
-    domain->open = true;
-    domain->open_ns = now_ns;
-    domain->pending_j = 0;
-    domain->broken = false;
-}
-
 /*
  * If the counter stopped in the window before, that window has too little power: of what the
  * counter shows after the standstill, a part belongs to it.
@@ -245,7 +221,7 @@ static void domain_add_window(struct apapi_domain_meter *domain, uint64_t now_ns
     uint64_t since_ns = now_ns - domain->open_ns, windows = domain->rate.windows;
     double late_j;
 
-    apapi_timeline_meter_add(&domain->timeline, domain->open_ns, now_ns, domain->pending_j);
+    apapi_timeline_meter_add(&domain->timeline, domain->open_ns, now_ns, domain->pending_j, true);
     apapi_rate_add(&domain->rate, domain->pending_j, since_ns);
     if (domain->rate.windows == windows || joined->length_ns != before.length_ns + since_ns) {
         return;
@@ -253,9 +229,9 @@ static void domain_add_window(struct apapi_domain_meter *domain, uint64_t now_ns
     late_j = joined->quantity * duration(before.length_ns) / duration(joined->length_ns) -
              before.quantity;
     if (late_j > 0) {
-        timeline_spread(&domain->timeline, domain->open_ns - before.length_ns, domain->open_ns,
-                        late_j, false);
-        timeline_spread(&domain->timeline, domain->open_ns, now_ns, -late_j, false);
+        apapi_timeline_meter_add(&domain->timeline, domain->open_ns - before.length_ns,
+                                 domain->open_ns, late_j, false);
+        apapi_timeline_meter_add(&domain->timeline, domain->open_ns, now_ns, -late_j, false);
     }
 }
 
@@ -272,7 +248,10 @@ void apapi_domain_meter_tick(struct apapi_domain_meter *domain, uint64_t now_ns)
     } else if (domain->open) {
         domain_add_window(domain, now_ns);
     }
-    begin_window(domain, now_ns);
+    domain->open = true;
+    domain->open_ns = now_ns;
+    domain->pending_j = 0;
+    domain->broken = false;
 }
 
 /* A domain is known only if each of its meters is: a part must not look like the whole. */
@@ -284,7 +263,7 @@ void apapi_domain_result_add(struct apapi_domain_result *result,
     }
     result->energy_j += event->total;
     result->uncertainty_j += event->uncertainty_j;
-    result->update_ns = greater_ns(result->update_ns, event->event.update_ns);
+    result->update_ns = greater_count(result->update_ns, event->event.update_ns);
     result->power_w.mean += event->summary.mean;
 }
 
@@ -305,7 +284,7 @@ void apapi_domain_meter_finish(struct apapi_domain_meter *domain, uint64_t elaps
     }
     result->power_w.min = domain->rate.min;
     result->power_w.max = domain->rate.max;
-    result->power_w.p95 = apapi_rate_p95(&domain->rate);
+    result->power_w.p95 = apapi_histogram_within(domain->rate.histogram, &result->power_w);
     apapi_rate_hide(&domain->rate, &result->power_w);
     apapi_timeline_meter_finish(&domain->timeline, elapsed_ns, &result->timeline);
 }

@@ -22,9 +22,12 @@ struct apapi_timeline_meter {
 void apapi_timeline_meter_init(struct apapi_timeline_meter *meter, uint64_t origin_ns,
                                uint64_t interval_ns);
 
-/** Add the energy between two readings. Times before the origin are ignored. */
+/**
+ * Add the energy between two readings. Times before the origin are ignored.
+ * @param covers  whether the time is covered by this energy; false: it was covered before
+ */
 void apapi_timeline_meter_add(struct apapi_timeline_meter *meter, uint64_t from_ns, uint64_t to_ns,
-                              double energy_j);
+                              double energy_j, bool covers);
 
 /** Fill in the result at the end of a run of `length_ns`. */
 void apapi_timeline_meter_finish(const struct apapi_timeline_meter *meter, uint64_t length_ns,

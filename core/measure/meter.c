@@ -182,13 +182,6 @@ double apapi_gauge_bound(const struct apapi_gauge *gauge, double most, uint64_t 
            most * (double)gauge->longest_ns / 1e9;
 }
 
-void apapi_gauge_failed(struct apapi_gauge *gauge)
-{
-    gauge->incidents.failed++;
-    gauge->incidents.refused += gauge->doubted;
-    gauge->valid = gauge->doubted = false;
-}
-
 /* Probes. */
 
 #define LEARN_SHARE 4 /* a change of the update period by less than a quarter does not matter */
@@ -408,11 +401,6 @@ void apapi_values_add(struct apapi_values *values, double value0, uint64_t dt_ns
     apapi_values_first(values, value0);
 }
 
-void apapi_values_break(struct apapi_values *values)
-{
-    values->has_last = false;
-}
-
 void apapi_value_result(const struct apapi_value_stats *stats, struct apapi_value_result *result)
 {
     double factor = result->factor;
@@ -481,11 +469,6 @@ void apapi_meter_restart(struct apapi_meter *meter)
     meter->known_ns = meter->dense_ns = 0;
     meter->last_error = 0;
     meter->value = NAN;
-}
-
-void apapi_meter_reopened(struct apapi_meter *meter)
-{
-    meter->counter.reopened = true;
 }
 
 /* Add value0 in raw units, which a double holds exactly as far as possible. */
@@ -562,7 +545,7 @@ static inline enum apapi_meter_step add_counted(struct apapi_meter *meter, struc
     }
     if (counted.meaning != APAPI_COUNT_ADDED) {
         apapi_rate_drop(&meter->rate);
-        apapi_values_break(&meter->values);
+        meter->values.has_last = false;
         meter->unshown.broken = true;
         meter->unshown.since_ns = meter->unshown.quantity > 0 ? meter->unshown.since_ns : 0;
     }
@@ -669,7 +652,7 @@ static bool gauge_doubts(struct apapi_meter *meter, double value, uint64_t now_n
             gauge->incidents.refused++;
         }
     } else if (beyond && !(gauge->valid && is_beyond_any(meter, gauge->last))) {
-        apapi_values_break(&meter->values);
+        meter->values.has_last = false;
         meter->unshown.broken = true;
         gauge->valid = false;
         gauge->doubted = true;
@@ -717,14 +700,16 @@ static enum apapi_meter_step meter_add_value(struct apapi_meter *meter, uint64_t
 static void meter_add_failure(struct apapi_meter *meter, int error)
 {
     meter->last_error = error;
-    apapi_values_break(&meter->values);
+    meter->values.has_last = false;
     if (meter->event->accumulates) {
         meter->counter.incidents.failed++;
         if (meter->rate.open_lapse == APAPI_LAPSE_NONE) {
             meter->rate.open_lapse = APAPI_LAPSE_FAILED;
         }
-    } else {
-        apapi_gauge_failed(&meter->gauge);
+    } else { /* the time until the next good reading is not covered */
+        meter->gauge.incidents.failed++;
+        meter->gauge.incidents.refused += meter->gauge.doubted;
+        meter->gauge.valid = meter->gauge.doubted = false;
     }
 }
 

@@ -57,9 +57,6 @@ double apapi_gauge_uncertainty(const struct apapi_gauge *gauge, double most, uin
 /** Like apapi_gauge_uncertainty(); one run in a million exceeds it. Infinite if values are held. */
 double apapi_gauge_bound(const struct apapi_gauge *gauge, double most, uint64_t whole_ns);
 
-/** Note a failed reading: the time until the next good one is not covered. */
-void apapi_gauge_failed(struct apapi_gauge *gauge);
-
 #define APAPI_PROBE_PERIODS 20 /* number of update periods that are tried */
 
 /*
@@ -139,7 +136,7 @@ struct apapi_value_stats {
 /** The two values of one event. */
 struct apapi_values {
     enum apapi_operation operation;
-    bool has_last; /* `last0` is a value0 */
+    bool has_last; /* `last0` is a value0; cleared when a reading is lost */
     double last0;
     struct apapi_value_stats stats[2];
 };
@@ -155,9 +152,6 @@ void apapi_values_add(struct apapi_values *values, double value0, uint64_t dt_ns
 
 /** Add the first value0 of a gauge: it has no interval, but is the predecessor of the next one. */
 void apapi_values_first(struct apapi_values *values, double value0);
-
-/** A reading was lost: the next value0 has no predecessor. */
-void apapi_values_break(struct apapi_values *values);
 
 /** Fill in the numbers of `result`, divided by result->factor; all NaN if there are no values. */
 void apapi_value_result(const struct apapi_value_stats *stats, struct apapi_value_result *result);
@@ -215,9 +209,6 @@ void apapi_meter_init(struct apapi_meter *meter, const struct apapi_event *event
 
 /** Forget everything except the settings. */
 void apapi_meter_restart(struct apapi_meter *meter);
-
-/** The source was opened again after an outage: a counter may have restarted. */
-void apapi_meter_reopened(struct apapi_meter *meter);
 
 /**
  * Take a reading.

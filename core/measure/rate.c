@@ -17,11 +17,6 @@
 _Static_assert(1 << BINS_BITS == APAPI_HISTOGRAM_BINS, "bins are numbered by whole bits");
 _Static_assert(sizeof(struct apapi_histogram) <= 2048, "a histogram has at most 2 KB");
 
-void apapi_histogram_clear(struct apapi_histogram *histogram)
-{
-    memset(histogram, 0, sizeof *histogram);
-}
-
 /*
  * A positive double begins with its exponent, then comes the fraction: their first bits are the
  * numbers of octave and bin. @return octave * bins + bin; values in octave 0 count as 0.
@@ -171,6 +166,14 @@ double apapi_histogram_p95(const struct apapi_histogram *histogram)
     return NAN;
 }
 
+double apapi_histogram_within(const struct apapi_histogram *histogram,
+                              const struct apapi_summary *summary)
+{
+    double p95 = histogram ? apapi_histogram_p95(histogram) : NAN;
+
+    return isnan(p95) ? NAN : fmax(summary->min, fmin(summary->max, p95));
+}
+
 /* Rates. */
 
 #define WINDOW_READINGS 20 /* a window is at least as long as 20 times the readings at its ends */
@@ -188,7 +191,7 @@ void apapi_rate_init(struct apapi_rate *rate, uint64_t window_ns, struct apapi_h
                                 .most_before = NAN,
                                 .histogram = histogram};
     if (histogram) {
-        apapi_histogram_clear(histogram);
+        *histogram = (struct apapi_histogram){0};
     }
 }
 
@@ -293,13 +296,6 @@ void apapi_rate_finish(struct apapi_rate *rate)
 double apapi_rate_mean(const struct apapi_rate *rate)
 {
     return rate->all.length_ns ? per_s(&rate->all) : NAN;
-}
-
-double apapi_rate_p95(const struct apapi_rate *rate)
-{
-    double p95 = rate->histogram ? apapi_histogram_p95(rate->histogram) : NAN;
-
-    return isnan(p95) ? NAN : fmax(rate->min, fmin(rate->max, p95));
 }
 
 /* Distances between readings. */

@@ -36,6 +36,7 @@ enum {
     APAPI_HISTOGRAM_BINS = 64
 };
 
+/** All zero at the start. */
 struct apapi_histogram {
     uint64_t weights[APAPI_HISTOGRAM_OCTAVES + 1]; /* the first: of values that count as 0 */
     uint8_t slots[APAPI_HISTOGRAM_OCTAVES + 1];    /* 1 + index of the octave's bins; 0: none */
@@ -44,13 +45,15 @@ struct apapi_histogram {
     uint32_t units[APAPI_HISTOGRAM_DETAILED][APAPI_HISTOGRAM_BINS];
 };
 
-void apapi_histogram_clear(struct apapi_histogram *histogram);
-
 /** Add a value that is not NaN, with its weight. Does not allocate. */
 void apapi_histogram_add(struct apapi_histogram *histogram, double value, uint64_t weight);
 
 /** @return the value that 95 % of the weight does not exceed; NaN: the histogram is empty. */
 double apapi_histogram_p95(const struct apapi_histogram *histogram);
+
+/** @return apapi_histogram_p95() within summary->min and max; NaN: not known, or no histogram. */
+double apapi_histogram_within(const struct apapi_histogram *histogram,
+                              const struct apapi_summary *summary);
 
 /*
  * Least, mean and greatest rate of an accumulating quantity: the power in W for an energy in J. A
@@ -121,9 +124,6 @@ static inline void apapi_rate_hide(const struct apapi_rate *rate, struct apapi_s
         summary->min = summary->max = summary->p95 = NAN;
     }
 }
-
-/** @return the rate that was not exceeded in 95 % of the time; NaN: not known. */
-double apapi_rate_p95(const struct apapi_rate *rate);
 
 /** Distances between readings, by Welford's method. All zero at the start. */
 struct apapi_period_meter {

@@ -275,17 +275,6 @@ static double over_seconds(double quantity, uint64_t ns)
     return ns ? quantity / ((double)ns / 1e9) : NAN;
 }
 
-/* @return the mean power. The energy includes both readings at the ends, the covered time not. */
-static double meter_mean(const struct apapi_event_result *result)
-{
-    double mean = over_seconds(result->total, result->covered_ns);
-
-    if (mean > result->summary.max) {
-        return result->summary.max;
-    }
-    return mean < result->summary.min ? result->summary.min : mean;
-}
-
 static void finish_total(const struct apapi_meter *meter, uint64_t elapsed_ns,
                          struct apapi_event_result *result)
 {
@@ -300,8 +289,11 @@ static void finish_total(const struct apapi_meter *meter, uint64_t elapsed_ns,
     }
     result->summary.min = meter->rate.min;
     result->summary.max = meter->rate.max;
-    result->summary.mean = meter_mean(result);
-    result->summary.p95 = apapi_rate_p95(&meter->rate);
+    /* within these: the energy includes both readings at the ends, the covered time does not */
+    result->summary.mean =
+        fmax(result->summary.min,
+             fmin(result->summary.max, over_seconds(result->total, result->covered_ns)));
+    result->summary.p95 = apapi_histogram_within(meter->rate.histogram, &result->summary);
 }
 
 /* @return whether the covered time ends with the last reading: no segment begins, no standstill. */
@@ -358,11 +350,7 @@ static void finish_gauge(const struct apapi_meter *meter, struct apapi_event_res
     result->summary.min = gauge->min;
     result->summary.mean = over_seconds(gauge->integral, gauge->covered_ns);
     result->summary.max = gauge->max;
-    if (meter->histogram) {
-        double p95 = apapi_histogram_p95(meter->histogram);
-
-        result->summary.p95 = isnan(p95) ? NAN : fmax(gauge->min, fmin(gauge->max, p95));
-    }
+    result->summary.p95 = apapi_histogram_within(meter->histogram, &result->summary);
     result->total = apapi_meter_total(meter);
 }
 
@@ -424,11 +412,6 @@ void incidents_add(struct apapi_incidents *sum, const struct apapi_incidents *on
     sum->gaps += one->gaps;
     sum->stalls += one->stalls;
     sum->rough += one->rough;
-}
-
-static uint64_t greater_count(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
 }
 
 /* @return the greater one of each count. */

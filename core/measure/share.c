@@ -20,15 +20,8 @@ static double share_core_time(const struct share_step *step)
     return step->cores * step->seconds;
 }
 
-static double share_core_others(const struct share_interval *interval, double steps)
-{
-    (void)interval;
-    (void)steps;
-    return 0;
-}
-
 const struct share_method share_methods[] = {{"cpu-time", share_cpu_time, share_cpu_others},
-                                             {"equal-cores", share_core_time, share_core_others},
+                                             {"equal-cores", share_core_time, NULL},
                                              {NULL, NULL, NULL}};
 
 const struct share_method *share_method_find(const char *name)
@@ -95,7 +88,7 @@ static struct share_division share_by_method(const struct share_work *work)
     const struct share_method *method = work->rule->method;
     bool all;
     double sum = share_weight_sum(method->weight, work, &all);
-    double others = method->others(work->interval, sum);
+    double others = method->others ? method->others(work->interval, sum) : 0;
 
     if (isnan(others)) {
         others = 0;
@@ -273,15 +266,6 @@ static struct share_split share_split_of(const struct share_work *work, int doma
     }
 }
 
-static void share_add(struct share_totals *totals, int domain, double energy_j,
-                      const struct share_split *split)
-{
-    totals->energy_j[domain] += energy_j;
-    totals->steps_j[domain] += split->steps_j;
-    totals->idle_j[domain] += split->idle_j;
-    totals->unattributed_j[domain] += fmax(0, energy_j - split->steps_j - split->idle_j);
-}
-
 /* The domains around the others have the last numbers. */
 _Static_assert(APAPI_DOMAIN_PSYS > APAPI_DOMAIN_GPU && APAPI_DOMAIN_NODE > APAPI_DOMAIN_GPU,
                "parts come before what they are parts of");
@@ -303,7 +287,10 @@ void share_divide(const struct share_rule *rule, const struct share_interval *in
         if (energy_j >= 0) {
             struct share_split split = share_split_of(&work, d);
 
-            share_add(totals, d, energy_j, &split);
+            totals->energy_j[d] += energy_j;
+            totals->steps_j[d] += split.steps_j;
+            totals->idle_j[d] += split.idle_j;
+            totals->unattributed_j[d] += fmax(0, energy_j - split.steps_j - split.idle_j);
             work.inner_j += apapi_domain_adds_up(d) ? energy_j : 0;
             work.inner_idle_j += apapi_domain_adds_up(d) ? split.idle_j : 0;
         }

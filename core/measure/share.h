@@ -64,7 +64,7 @@ struct share_totals {
 struct share_method {
     const char *name;
     double (*weight)(const struct share_step *step); /* NaN: not known */
-    /* weight of the processes outside all steps; NaN: not known */
+    /* weight of the processes outside all steps; NaN: not known. NULL: they have none */
     double (*others)(const struct share_interval *interval, double steps);
 };
 

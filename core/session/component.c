@@ -362,7 +362,7 @@ int component_rejoin(struct component *component, struct apapi_reader *reader,
         bool again = (component->slots[i] = find_again(component, i, reader)) < reader->count;
 
         if (again && !component->goes_on) {
-            apapi_meter_reopened(&component->meters[i]);
+            component->meters[i].counter.reopened = true;
         }
         found += again;
     }

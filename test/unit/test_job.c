@@ -36,7 +36,7 @@ static struct apapi_record written(const char *text)
     apapi_timeline_meter_init(&meter, 0, 10000000);
     for (uint64_t s = 0; s < seconds; s++, text = strchr(text + 1, ' ')) {
         if (text[1] != '-') {
-            apapi_timeline_meter_add(&meter, s * S, (s + 1) * S, atof(text));
+            apapi_timeline_meter_add(&meter, s * S, (s + 1) * S, atof(text), true);
             domain->energy_j += atof(text);
             known++;
         }

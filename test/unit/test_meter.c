@@ -609,7 +609,7 @@ TEST(difference_needs_a_predecessor)
     assert_int_equal(values.stats[1].count, 0);
     apapi_values_add(&values, 510, 100);
     assert_near(values.stats[1].last, 10);
-    apapi_values_break(&values);
+    values.has_last = false;
     apapi_values_add(&values, 0, 100);
     assert_int_equal(values.stats[1].count, 1);
 }

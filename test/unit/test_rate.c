@@ -28,7 +28,7 @@ static struct apapi_timeline run(uint64_t length_ns, uint64_t interval_ns, doubl
         uint64_t next_ns = now_ns + interval_ns < length_ns ? now_ns + interval_ns : length_ns;
 
         apapi_timeline_meter_add(&meter, ORIGIN + now_ns, ORIGIN + next_ns,
-                                 energy_until(next_ns) - energy_until(now_ns));
+                                 energy_until(next_ns) - energy_until(now_ns), true);
         now_ns = next_ns;
     }
     apapi_timeline_meter_finish(&meter, length_ns, &result);
@@ -67,8 +67,8 @@ TEST(what_was_not_measured_is_not_covered)
     uint64_t known_ns;
 
     apapi_timeline_meter_init(&meter, ORIGIN, 10 * MS);
-    apapi_timeline_meter_add(&meter, ORIGIN, ORIGIN + 15 * MS, 1.5);
-    apapi_timeline_meter_add(&meter, ORIGIN + 30 * MS, ORIGIN + 40 * MS, 1);
+    apapi_timeline_meter_add(&meter, ORIGIN, ORIGIN + 15 * MS, 1.5, true);
+    apapi_timeline_meter_add(&meter, ORIGIN + 30 * MS, ORIGIN + 40 * MS, 1, true);
     apapi_timeline_meter_finish(&meter, 40 * MS, &timeline);
     assert_within(timeline.covered_pct[1], 50, 1e-6);
     assert_within(apapi_timeline_power_w(&timeline, 1), 100, 1e-6);
@@ -146,7 +146,7 @@ TEST(p95_is_right_within_one_percent)
         double (*draw)(void) = distributions[d / 2];
         double exact, limit = d % 2 && draw == spikes_over_twelve_decades ? 1 : LIMIT;
 
-        apapi_histogram_clear(&histogram);
+        histogram = (struct apapi_histogram){0};
         for (size_t i = 0; i < VALUES; i++) {
             samples[i] = draw();
             if (d % 2 == 0) {
@@ -167,7 +167,7 @@ TEST(p95_is_right_within_one_percent)
 /* Exactly 95 % of the counts are at the lower of two values in one octave. */
 TEST(p95_of_a_tie_is_the_lower_value)
 {
-    apapi_histogram_clear(&histogram);
+    histogram = (struct apapi_histogram){0};
     for (int i = 0; i < 20000; i++) {
         apapi_histogram_add(&histogram, i % 20 ? 70 : 120, 100000000);
     }
@@ -176,7 +176,7 @@ TEST(p95_of_a_tie_is_the_lower_value)
 
 TEST(values_out_of_range_keep_their_side)
 {
-    apapi_histogram_clear(&histogram);
+    histogram = (struct apapi_histogram){0};
     assert_true(isnan(apapi_histogram_p95(&histogram)));
     apapi_histogram_add(&histogram, 0, 1);
     apapi_histogram_add(&histogram, -5, 1);
@@ -189,7 +189,7 @@ TEST(values_out_of_range_keep_their_side)
 /* A year of readings at 1 kHz, in few steps: the counts of the bins must not overflow. */
 TEST(p95_is_right_after_a_year)
 {
-    apapi_histogram_clear(&histogram);
+    histogram = (struct apapi_histogram){0};
     for (int day = 0; day < 365; day++) {
         apapi_histogram_add(&histogram, 100, 86400 * UINT64_C(900000000));
         apapi_histogram_add(&histogram, 120, 86400 * UINT64_C(100000000));
