@@ -27,11 +27,10 @@ static void start(const char *text)
                                         .parent = getpid(),
                                         .kill_wait_ns = 1000000,
                                         .launch = launch};
-    struct apapi_error err;
 
     memset(&crossings, 0, sizeof crossings);
-    assert_int_equal(limit_list_parse(&crossings.limits, text, &err), 0);
-    assert_int_equal(crossings_open(&crossings, &config, &err), 0);
+    assert_int_equal(limit_list_parse(&crossings.limits, text, &why), 0);
+    assert_int_equal(crossings_open(&crossings, &config, &why), 0);
 }
 
 static void add_task(pid_t pid)

@@ -286,7 +286,6 @@ TEST(a_constant_gauge_shows_its_value)
     }
 }
 
-/* A snapshot may be taken before the next reading is shown. */
 /* A reading each second of a server's gauge [W]; 0 ends a row. */
 TEST(a_power_that_no_device_has_waits_for_the_next_reading)
 {
@@ -309,18 +308,13 @@ TEST(a_power_that_no_device_has_waits_for_the_next_reading)
                                               .scale = 1};
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct apapi_event_result result;
-        struct apapi_meter meter;
         uint64_t n = 0;
 
         apapi_meter_init(&meter, &server, 10 * TICK_NS, NULL);
         for (; cases[i].watts[n] > 0; n++) {
-            struct apapi_reading reading = {(uint64_t)cases[i].watts[n], 0};
-            double energy_j;
-
-            apapi_meter_add(&meter, &reading, moment_at((n + 1) * 10 * TICK_NS), &energy_j);
+            feed(10 * n, (uint64_t)cases[i].watts[n]);
         }
-        finish(&meter, (n - 1) * 10 * TICK_NS, &result);
+        end(10 * (n - 1));
         assert_int_equal(result.incidents.refused, cases[i].refused);
         assert_near(result.total, cases[i].energy_j);
     }
@@ -338,17 +332,12 @@ TEST(a_gauge_of_0_w)
                                           .domain = domains[i],
                                           .type = APAPI_TYPE_UINT64,
                                           .scale = 1e-3};
-        struct apapi_event_result result;
-        struct apapi_meter meter;
 
-        apapi_meter_init(&meter, &event, TICK_NS, NULL);
-        for (uint64_t n = 1; n < 20; n++) {
-            struct apapi_reading reading = {0, 0};
-            double energy_j;
-
-            apapi_meter_add(&meter, &reading, moment_at(n * TICK_NS), &energy_j);
+        begin(&event);
+        for (uint64_t tick = 0; tick < 19; tick++) {
+            feed(tick, 0);
         }
-        finish(&meter, 18 * TICK_NS, &result);
+        end(18);
         assert_int_equal(isnan(result.total), i == 0);
         assert_int_equal(result.stuck, i == 0);
         assert_int_equal(isnan(result.summary.mean), i == 0);
@@ -356,6 +345,7 @@ TEST(a_gauge_of_0_w)
     }
 }
 
+/* A snapshot may be taken before the next reading is shown. */
 TEST(a_gauge_that_nobody_has_seen)
 {
     begin(&watts);
@@ -486,11 +476,6 @@ static void begin_probe(void)
     apapi_probe_init(&probe, UPDATE_NS);
 }
 
-static void probe_open(void)
-{
-    apapi_probe_open(&probe, 100, moment_at(START_NS));
-}
-
 static void probe_close_at(double value, uint64_t at_ns)
 {
     apapi_probe_close(&probe, value, moment_at(START_NS + at_ns), PLAUSIBLE);
@@ -499,7 +484,7 @@ static void probe_close_at(double value, uint64_t at_ns)
 /* Let a probe see `increment` after `after_ns`. */
 static void probe_see(double increment, uint64_t after_ns)
 {
-    probe_open();
+    apapi_probe_open(&probe, 100, moment_at(START_NS));
     probe_close_at(100 + increment, after_ns);
 }
 
@@ -550,7 +535,7 @@ static void insist(uint64_t period_ns)
 {
     uint64_t at_ns = UPDATE_NS;
 
-    probe_open();
+    apapi_probe_open(&probe, 100, moment_at(START_NS));
     for (; at_ns < period_ns; at_ns *= 2) {
         probe_close_at(100, at_ns);
     }

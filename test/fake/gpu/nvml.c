@@ -70,16 +70,7 @@ FAKE_EXPORT int nvmlShutdown(void)
 
 FAKE_EXPORT const char *nvmlErrorString(int code)
 {
-    switch (code) {
-    case NVML_SUCCESS:
-        return "Success";
-    case NVML_ERROR_DRIVER_NOT_LOADED:
-        return "Driver Not Loaded";
-    case NVML_ERROR_GPU_IS_LOST:
-        return "GPU is lost";
-    default:
-        return "Unknown Error";
-    }
+    return code == NVML_ERROR_DRIVER_NOT_LOADED ? "Driver Not Loaded" : "Unknown Error";
 }
 
 FAKE_EXPORT int nvmlSystemGetNVMLVersion(char *version, unsigned size)

@@ -11,7 +11,7 @@ enum { SUCCESS = 0, INVALID_ARGS = 1, NOT_SUPPORTED = 2, FILE_ERROR = 3, INIT_ER
 
 static const struct fake_gpu *find(uint32_t index)
 {
-    return index < fake_gpus()->count ? &fake_gpus()->list[index] : NULL;
+    return &fake_gpus()->list[index];
 }
 
 static int call(uint32_t index, const char *function)
@@ -21,9 +21,6 @@ static int call(uint32_t index, const char *function)
 
     if (fake_gpus()->users <= 0) {
         return INIT_ERROR;
-    }
-    if (!gpu) {
-        return INVALID_ARGS;
     }
     code = fake_gpu_call(gpu, function);
     return code || !fake_gpu_is_lost(gpu) ? code : FILE_ERROR;
