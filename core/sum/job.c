@@ -53,7 +53,7 @@ double apapi_job_measured(const struct apapi_job_total *total, size_t nodes)
 
 static int compare_node(const void *name, const void *element)
 {
-    return strcmp(name, ((const struct sum_entry *)element)->node);
+    return strverscmp(name, ((const struct sum_entry *)element)->node);
 }
 
 bool apapi_job_has_node(const struct apapi_job *job, const char *node)

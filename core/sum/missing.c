@@ -103,26 +103,15 @@ static void missing_keep_asked(const struct namelist *asked, struct sum_gap *gap
 
 /* --- runs ----------------------------------------------------------------------------------- */
 
-static int missing_compare(const void *left, const void *right)
-{
-    const struct sum_entry *a = left, *b = right;
-    int order = a->piece->step == b->piece->step ? 0 : strverscmp(a->step, b->step);
-
-    order = order ? order : COMPARE(a->restarts, b->restarts);
-    order = order ? order : strverscmp(a->node, b->node);
-    return order ? order : COMPARE(a->start_ns, b->start_ns);
-}
-
 /* @return how many of `count` entries are of the first one's step and run; 0: out of memory */
 static size_t missing_take_run(struct sum_entry *entries, size_t count, struct sum_gap *gap)
 {
-    struct sum_entries run = {entries, 0};
+    const struct sum_entries run = {entries,
+                                    sum_alike(entries, count, SUM_KEYS(SUM_STEP, SUM_RUN))};
 
     *gap = (struct sum_gap){.step = entries->step, .restarts = entries->restarts};
-    for (; run.count < count && entries[run.count].piece->step == entries->piece->step &&
-           entries[run.count].restarts == entries->restarts;
-         run.count++) {
-        gap->nodes = known_greater(gap->nodes, entries[run.count].piece->nodes);
+    for (size_t i = 0; i < run.count; i++) {
+        gap->nodes = known_greater(gap->nodes, entries[i].piece->nodes);
     }
     return sum_nodes(&run, &gap->recorded) ? 0 : run.count;
 }
@@ -145,13 +134,13 @@ static int missing_visit(const struct missing_search *search, const struct sum_e
                          size_t count, struct sum_gap *gap)
 {
     const struct sum_gap_visitor *visitor = search->visitor;
-    bool some = visitor->asked && visitor->asked->count > 0;
+    const struct namelist *asked = &search->store->asked;
     int found = 0;
 
     if (gap->nodes <= gap->recorded.count) {
         return 0;
     }
-    if (visitor->names || some) {
+    if (visitor->names || asked->count > 0) {
         found = missing_by_list(search->store, entries, count, gap);
         found = found ? found : missing_by_job(search, gap);
     }
@@ -160,8 +149,8 @@ static int missing_visit(const struct missing_search *search, const struct sum_e
     }
     gap->named = found > 0;
     gap->count = gap->nodes - gap->recorded.count;
-    if (some) {
-        missing_keep_asked(visitor->asked, gap);
+    if (asked->count > 0) {
+        missing_keep_asked(asked, gap);
     }
     return gap->count > 0 ? visitor->visit(gap, visitor->context) : 0;
 }
@@ -174,7 +163,7 @@ int sum_each_gap(const struct sum_store *store, const struct sum_entries *entrie
     int result = list || entries->count == 0 ? 0 : -1;
 
     if (list) {
-        qsort(list, entries->count, sizeof *list, missing_compare);
+        sum_sort(list, entries->count, SUM_KEYS(SUM_STEP, SUM_RUN, SUM_NODE, SUM_START));
         missing_know_job(&search);
     }
     for (size_t i = 0, same; i < entries->count && result == 0; i += same) {

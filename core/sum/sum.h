@@ -128,11 +128,8 @@ struct sum_entries {
     size_t count;
 };
 
-/** @return a copy of numbers of pieces; `numbers` NULL: 0 to count - 1. NULL with errno ENOMEM. */
-uint32_t *sum_numbers(const uint32_t *numbers, size_t count);
-
-/** Sort pieces by step, node and start, and keep one of each record. @return number of pieces */
-size_t sum_unique(const struct sum_store *store, uint32_t *numbers, size_t count);
+/** @return the numbers of all pieces, for free(). NULL with errno ENOMEM. */
+uint32_t *sum_numbers(const struct sum_store *store);
 
 /**
  * @param numbers  of `count` pieces; NULL: the first `count` pieces
@@ -152,6 +149,34 @@ int sum_total(const struct sum_store *store, struct sum_entries *entries,
 
 /** Note before sum_total() that these are all entries of a job: nodes without a step count, too. */
 void sum_of_job(struct sum_entries *entries);
+
+/** What entries are sorted by. Names of nodes and steps have the order n2, n10. */
+enum sum_key {
+    SUM_KEYS_END,
+    SUM_NODE,
+    SUM_STEP,
+    SUM_CLUSTER,
+    SUM_BOOT,
+    SUM_JOB,        /* of the entry */
+    SUM_RECORD_JOB, /* of its record, also if the jobs are mixed */
+    SUM_RUN,
+    SUM_BATCH,     /* batch steps first */
+    SUM_KNOWN_RUN, /* those that know their run first */
+    SUM_START,
+    SUM_END,      /* the latest first */
+    SUM_UPTIME,   /* time since the node's boot */
+    SUM_COMPLETE, /* complete ones first */
+    SUM_TWIN      /* of the same record, the one that counts first */
+};
+
+/** A list of keys, the most important first. */
+#define SUM_KEYS(...) ((const enum sum_key[]){__VA_ARGS__, SUM_KEYS_END})
+
+/** Sort entries. `list` may be NULL if there are none. */
+void sum_sort(struct sum_entry *list, size_t count, const enum sum_key *keys);
+
+/** @return how many of the first entries are like the first one in all keys; 0: count is 0. */
+size_t sum_alike(const struct sum_entry *list, size_t count, const enum sum_key *keys);
 
 /** Set until_ns: the end of the step on all nodes, in the same run. Sorts as sum_total(). */
 void sum_find_ends(struct sum_entries *entries);
@@ -193,14 +218,13 @@ typedef int (*sum_gap_f)(const struct sum_gap *gap, void *context);
 
 /** A request for gaps, and the function that receives them. */
 struct sum_gap_visitor {
-    const struct namelist *asked; /* only these nodes can be missing, sorted; NULL, empty: all */
-    bool names;                   /* find out which nodes are missing */
+    bool names; /* find out which nodes are missing */
     sum_gap_f visit;
     void *context;
 };
 
 /**
- * Visit the steps of one job that have fewer records than nodes.
+ * Visit the steps of one job that have fewer records than nodes. See also sum_ask().
  * @return 0; -1 with errno ENOMEM, or that of `visit`.
  */
 int sum_each_gap(const struct sum_store *store, const struct sum_entries *entries,
@@ -224,13 +248,9 @@ static inline bool job_total_is_brief(const struct apapi_job_total *total)
 /** @return the entries of one node, which are together: those from `first` on. */
 static inline struct sum_entries sum_node_at(const struct sum_entries *entries, size_t first)
 {
-    struct sum_entries node = {entries->list + first, 1};
-
-    while (first + node.count < entries->count &&
-           node.list[node.count].piece->node == node.list->piece->node) {
-        node.count++;
-    }
-    return node;
+    return (struct sum_entries){
+        entries->list + first,
+        sum_alike(entries->list + first, entries->count - first, SUM_KEYS(SUM_NODE))};
 }
 
 /* --- within core/sum ------------------------------------------------------------------------ */

@@ -54,15 +54,6 @@ static bool timing_move(struct sum_entry *timing, int64_t by_ns)
 
 /* --- one node ------------------------------------------------------------------------------- */
 
-static int compare_boots(const void *left, const void *right)
-{
-    const struct sum_entry *a = left, *b = right;
-    int order = COMPARE(a->piece->node, b->piece->node);
-
-    order = order ? order : strcmp(a->boot, b->boot);
-    return order ? order : COMPARE(a->piece->monotonic_ns, b->piece->monotonic_ns);
-}
-
 /* Align the records of a boot. The first record stays where its clock says. */
 static void align_boot(struct sum_entry *list, size_t count)
 {
@@ -95,13 +86,9 @@ static void part_boots(struct sum_entry *list, struct range *boots, size_t count
 
 static struct range range_of_boot(struct sum_entry *list, size_t first, size_t count)
 {
-    struct range boot = {INT64_MAX, 0, first, 0};
+    struct range boot = {INT64_MAX, 0, first,
+                         sum_alike(list + first, count - first, SUM_KEYS(SUM_NODE, SUM_BOOT))};
 
-    while (first + boot.count < count &&
-           list[first + boot.count].piece->node == list[first].piece->node &&
-           list[first + boot.count].piece->boot == list[first].piece->boot) {
-        boot.count++;
-    }
     if (*list[first].boot) {
         align_boot(list + first, boot.count);
     }
@@ -118,7 +105,7 @@ static uint32_t align_nodes(const struct alignment *alignment)
     struct sum_entry *list = alignment->list;
     uint32_t numbers = 0;
 
-    qsort(list, alignment->count, sizeof *list, compare_boots);
+    sum_sort(list, alignment->count, SUM_KEYS(SUM_NODE, SUM_BOOT, SUM_UPTIME));
     for (size_t i = 0; i < alignment->count;) {
         const struct sum_entry *first = &list[i];
         uint32_t node = numbers;
@@ -141,16 +128,6 @@ static uint32_t align_nodes(const struct alignment *alignment)
 }
 
 /* --- the nodes together --------------------------------------------------------------------- */
-
-static int compare_steps(const void *left, const void *right)
-{
-    const struct sum_entry *a = left, *b = right;
-    int order = strcmp(a->step, b->step);
-
-    order = order ? order : COMPARE(a->job, b->job);
-    order = order ? order : COMPARE(a->restarts, b->restarts);
-    return order ? order : COMPARE(a->start_ns, b->start_ns);
-}
 
 static bool is_batch(const struct sum_entry *timing)
 {
@@ -187,16 +164,12 @@ static size_t find_steps(const struct alignment *alignment)
     struct sum_entry *list = alignment->list;
     size_t steps = 0;
 
-    qsort(list, alignment->count, sizeof *list, compare_steps);
-    for (size_t first = 0, end; first < alignment->count; first = end) {
-        const struct sum_entry *one = &list[first];
-
-        for (end = first + 1; end < alignment->count && list[end].piece->step == one->piece->step &&
-                              list[end].job == one->job && list[end].restarts == one->restarts;) {
-            end++;
-        }
-        if (tells_clocks(one, end - first, alignment->apart_ns)) {
-            alignment->ranges[steps++] = (struct range){.first = first, .count = end - first};
+    sum_sort(list, alignment->count, SUM_KEYS(SUM_STEP, SUM_JOB, SUM_RUN, SUM_START));
+    for (size_t first = 0, own; first < alignment->count; first += own) {
+        own =
+            sum_alike(list + first, alignment->count - first, SUM_KEYS(SUM_STEP, SUM_JOB, SUM_RUN));
+        if (tells_clocks(list + first, own, alignment->apart_ns)) {
+            alignment->ranges[steps++] = (struct range){.first = first, .count = own};
         }
     }
     qsort(alignment->ranges, steps, sizeof *alignment->ranges, compare_widths);
@@ -290,21 +263,6 @@ static bool knows_run(const struct sum_entry *timing)
     return timing->restarts != APAPI_UNKNOWN;
 }
 
-/* Order timings: batch steps first, then those that know their run. */
-static int compare_runs(const void *left, const void *right)
-{
-    const struct sum_entry *a = left, *b = right;
-    int order = COMPARE(is_batch(b), is_batch(a));
-
-    return order ? order : COMPARE(knows_run(b), knows_run(a));
-}
-
-static int compare_starts(const void *left, const void *right)
-{
-    return COMPARE(((const struct sum_entry *)left)->start_ns,
-                   ((const struct sum_entry *)right)->start_ns);
-}
-
 /* @return the run of the last one of the first `known` timings that began before `end_ns`. */
 static uint32_t run_at(const struct sum_entry *timings, size_t known, int64_t end_ns)
 {
@@ -325,14 +283,13 @@ static uint32_t run_at(const struct sum_entry *timings, size_t known, int64_t en
     return known > 0 && timings->restarts > 0 ? timings->restarts - 1 : 0;
 }
 
-/* A batch step that begins after the end of all earlier ones is that of the next run. The list may
- * also be a step that came again on a node. */
+/* A batch step that begins after the end of all earlier ones is that of the next run. The list is
+ * sorted by start; it may also be a step that came again on a node. */
 static void number_batches(struct sum_entry *batches, size_t count)
 {
     int64_t end_ns = INT64_MAX;
     uint32_t run = 0;
 
-    qsort(batches, count, sizeof *batches, compare_starts);
     for (size_t i = 0; i < count; i++) {
         run += batches[i].start_ns > end_ns;
         run = knows_run(&batches[i]) ? batches[i].restarts : run;
@@ -341,34 +298,16 @@ static void number_batches(struct sum_entry *batches, size_t count)
     }
 }
 
-static bool is_again(const struct sum_entry *timing, const struct sum_entry *first)
-{
-    return timing->job == first->job && timing->job != APAPI_UNKNOWN &&
-           timing->piece->node == first->piece->node && timing->piece->step == first->piece->step &&
-           timing->piece->cluster == first->piece->cluster;
-}
-
-static int compare_repeats(const void *left, const void *right)
-{
-    const struct sum_entry *a = left, *b = right;
-    int order = COMPARE(a->job, b->job);
-
-    order = order ? order : strcmp(a->cluster, b->cluster);
-    order = order ? order : strcmp(a->step, b->step);
-    order = order ? order : strcmp(a->node, b->node);
-    return order ? order : COMPARE(a->start_ns, b->start_ns);
-}
-
 /* Within a run, no step comes again: the step that a node has most often tells the runs. */
 static void number_repeats(struct sum_entry *timings, size_t count)
 {
     struct range most = {.count = 0};
 
-    qsort(timings, count, sizeof *timings, compare_repeats);
+    sum_sort(timings, count, SUM_KEYS(SUM_JOB, SUM_CLUSTER, SUM_STEP, SUM_NODE, SUM_START));
     for (size_t first = 0, own; first < count; first += own) {
-        for (own = 1; first + own < count && is_again(&timings[first + own], &timings[first]);) {
-            own++;
-        }
+        own = sum_alike(timings + first, count - first,
+                        SUM_KEYS(SUM_JOB, SUM_CLUSTER, SUM_STEP, SUM_NODE));
+        own = timings[first].job == APAPI_UNKNOWN ? 1 : own;
         most = own > most.count ? (struct range){.first = first, .count = own} : most;
     }
     number_batches(timings + most.first, most.count);
@@ -376,40 +315,25 @@ static void number_repeats(struct sum_entry *timings, size_t count)
 
 void timings_find_runs(struct sum_entry *timings, size_t count)
 {
+    static const enum sum_key sure_first[] = {SUM_BATCH, SUM_KNOWN_RUN, SUM_START, SUM_KEYS_END};
     size_t known = 0;
 
-    if (count > 0) {
-        qsort(timings, count, sizeof *timings, compare_runs);
-    }
+    sum_sort(timings, count, sure_first);
     if (count > 0 && !is_batch(timings) && !knows_run(timings)) {
         number_repeats(timings, count);
-        qsort(timings, count, sizeof *timings, compare_runs);
+        sum_sort(timings, count, sure_first);
     }
     while (known < count && is_batch(&timings[known])) {
         known++;
     }
-    if (known > 0) {
-        number_batches(timings, known);
-    }
+    number_batches(timings, known);
     while (known < count && knows_run(&timings[known])) {
         known++;
     }
-    if (known > 0) {
-        qsort(timings, known, sizeof *timings, compare_starts);
-    }
+    sum_sort(timings, known, SUM_KEYS(SUM_START));
     for (size_t i = known; i < count; i++) {
         timings[i].restarts = run_at(timings, known, timings[i].end_ns);
     }
-}
-
-/* Order timings by run, component and node. */
-static int compare_places(const void *left, const void *right)
-{
-    const struct sum_entry *a = left, *b = right;
-    int order = COMPARE(a->restarts, b->restarts);
-
-    order = order ? order : COMPARE(a->job, b->job);
-    return order ? order : COMPARE(a->piece->node, b->piece->node);
 }
 
 /* Set `nodes` to a component's nodes in a run: of its widest step or, if more, with a record. */
@@ -431,30 +355,30 @@ static size_t count_nodes(struct sum_entry *timings, size_t count)
 static size_t add_run(struct sum_entry *timings, size_t count, struct apapi_job_total *total,
                       double *elapsed_ns)
 {
+    const size_t own = sum_alike(timings, count, SUM_KEYS(SUM_RUN));
     int64_t start_ns = INT64_MAX, end_ns = 0;
-    size_t nodes = 0, component = 0, i = 0;
+    size_t nodes = 0;
 
-    for (; i < count && timings[i].restarts == timings->restarts; i++) {
-        if (timings[i].job != timings[component].job) {
-            nodes += count_nodes(timings + component, i - component);
-            component = i;
-        }
+    for (size_t i = 0, same; i < own; i += same) {
+        same = sum_alike(timings + i, own - i, SUM_KEYS(SUM_JOB));
+        nodes += count_nodes(timings + i, same);
+    }
+    for (size_t i = 0; i < own; i++) {
         start_ns = timings[i].start_ns < start_ns ? timings[i].start_ns : start_ns;
         end_ns = timings[i].end_ns > end_ns ? timings[i].end_ns : end_ns;
     }
-    nodes += count_nodes(timings + component, i - component);
     total->runs++;
     total->job_nodes = nodes > total->job_nodes ? nodes : total->job_nodes;
     *elapsed_ns += (double)(end_ns - start_ns);
     total->node_s += (double)(end_ns - start_ns) * (double)nodes;
-    return i;
+    return own;
 }
 
 void timings_sum(struct sum_entry *timings, size_t count, struct apapi_job_total *total)
 {
     double elapsed_ns = 0;
 
-    qsort(timings, count, sizeof *timings, compare_places);
+    sum_sort(timings, count, SUM_KEYS(SUM_RUN, SUM_JOB, SUM_NODE));
     for (size_t i = 0; i < count;) {
         i += add_run(timings + i, count - i, total, &elapsed_ns);
     }

@@ -216,32 +216,7 @@ void sum_free(struct sum_store *store)
 
 /* --- the pieces of a sum, each once --------------------------------------------------------- */
 
-static struct record_twin sum_twin(const struct sum_piece *piece)
-{
-    return (struct record_twin){piece->whole_ns, piece->reason == POOL_NONE, piece->digest};
-}
-
-static int sum_compare_texts(const struct sum_store *store, uint32_t a, uint32_t b)
-{
-    return a == b ? 0 : strverscmp(pool_text(&store->texts, a), pool_text(&store->texts, b));
-}
-
-static int sum_compare_steps(const void *left, const void *right, void *context)
-{
-    const struct sum_store *store = context;
-    const struct sum_piece *a = &store->pieces[*(const uint32_t *)left];
-    const struct sum_piece *b = &store->pieces[*(const uint32_t *)right];
-    const struct record_twin other = sum_twin(a), twin = sum_twin(b);
-    int order = sum_compare_texts(store, a->step, b->step);
-
-    order = order ? order : sum_compare_texts(store, a->node, b->node);
-    order = order ? order : COMPARE(a->start_ns, b->start_ns);
-    order = order ? order : COMPARE(a->job, b->job);
-    order = order ? order : sum_compare_texts(store, a->cluster, b->cluster);
-    return order ? order : record_twin_compare(&twin, &other);
-}
-
-static struct sum_entry sum_entry_of(const struct sum_store *store, uint32_t number)
+static struct sum_entry sum_entry_of(const struct sum_store *store, size_t number)
 {
     const struct sum_piece *piece = &store->pieces[number];
 
@@ -266,53 +241,113 @@ void sum_of_job(struct sum_entries *entries)
     }
 }
 
-size_t sum_unique(const struct sum_store *store, uint32_t *numbers, size_t count)
+/* The same text has the same address, as both are of one pool. */
+static int sum_compare_texts(const char *left, const char *right)
 {
-    struct sum_store context = *store;
-    size_t kept = 0;
-
-    qsort_r(numbers, count, sizeof *numbers, sum_compare_steps, &context);
-    for (size_t i = 0; i < count; i++) {
-        const struct sum_piece *piece = &store->pieces[numbers[i]];
-        const struct sum_piece *last = kept ? &store->pieces[numbers[kept - 1]] : NULL;
-
-        if (!last || piece->step != last->step || piece->node != last->node ||
-            piece->start_ns != last->start_ns || piece->job != last->job ||
-            piece->cluster != last->cluster) {
-            numbers[kept++] = numbers[i];
-        }
-    }
-    return kept;
+    return left == right ? 0 : strverscmp(left, right);
 }
 
-uint32_t *sum_numbers(const uint32_t *numbers, size_t count)
+static int sum_compare_twins(const struct sum_piece *a, const struct sum_piece *b)
 {
-    uint32_t *copy = calloc(count + 1, sizeof *copy);
+    return record_twin_compare(
+        &(struct record_twin){b->whole_ns, b->reason == POOL_NONE, b->digest},
+        &(struct record_twin){a->whole_ns, a->reason == POOL_NONE, a->digest});
+}
 
-    for (uint32_t i = 0; i < count && copy; i++) {
-        copy[i] = numbers ? numbers[i] : i;
+static int sum_compare_key(const struct sum_entry *a, const struct sum_entry *b, enum sum_key key)
+{
+    switch (key) {
+    case SUM_NODE:
+        return sum_compare_texts(a->node, b->node);
+    case SUM_STEP:
+        return sum_compare_texts(a->step, b->step);
+    case SUM_CLUSTER:
+        return sum_compare_texts(a->cluster, b->cluster);
+    case SUM_BOOT:
+        return sum_compare_texts(a->boot, b->boot);
+    case SUM_JOB:
+        return COMPARE(a->job, b->job);
+    case SUM_RECORD_JOB:
+        return COMPARE(a->piece->job, b->piece->job);
+    case SUM_RUN:
+        return COMPARE(a->restarts, b->restarts);
+    case SUM_BATCH:
+        return COMPARE(step_is(b->step, "batch"), step_is(a->step, "batch"));
+    case SUM_KNOWN_RUN:
+        return COMPARE(a->restarts == APAPI_UNKNOWN, b->restarts == APAPI_UNKNOWN);
+    case SUM_START:
+        return COMPARE(a->start_ns, b->start_ns);
+    case SUM_END:
+        return COMPARE(b->end_ns, a->end_ns);
+    case SUM_UPTIME:
+        return COMPARE(a->piece->monotonic_ns, b->piece->monotonic_ns);
+    case SUM_COMPLETE:
+        return COMPARE(b->piece->reason == POOL_NONE, a->piece->reason == POOL_NONE);
+    default: /* SUM_TWIN */
+        return sum_compare_twins(a->piece, b->piece);
     }
-    return copy;
+}
+
+/* @param keys  address of the pointer to them */
+static int sum_compare(const void *left, const void *right, void *keys)
+{
+    int order = 0;
+
+    for (const enum sum_key *key = *(const enum sum_key **)keys; *key != SUM_KEYS_END && order == 0;
+         key++) {
+        order = sum_compare_key(left, right, *key);
+    }
+    return order;
+}
+
+void sum_sort(struct sum_entry *list, size_t count, const enum sum_key *keys)
+{
+    if (count > 0) { /* else `list` may be NULL */
+        qsort_r(list, count, sizeof *list, sum_compare, &keys);
+    }
+}
+
+size_t sum_alike(const struct sum_entry *list, size_t count, const enum sum_key *keys)
+{
+    size_t alike = 0;
+
+    while (alike < count && sum_compare(list, &list[alike], &keys) == 0) {
+        alike++;
+    }
+    return alike;
+}
+
+uint32_t *sum_numbers(const struct sum_store *store)
+{
+    uint32_t *numbers = calloc(store->piece_count + 1, sizeof *numbers);
+
+    for (uint32_t i = 0; i < store->piece_count && numbers; i++) {
+        numbers[i] = i;
+    }
+    return numbers;
 }
 
 int sum_gather(const struct sum_store *store, const uint32_t *numbers, size_t count,
                struct sum_entries *entries)
 {
-    uint32_t *kept = sum_numbers(numbers, count);
-    struct sum_entry *list = NULL;
+    static const enum sum_key same[] = {SUM_STEP,       SUM_NODE,    SUM_START,
+                                        SUM_RECORD_JOB, SUM_CLUSTER, SUM_KEYS_END};
+    struct sum_entry *list = calloc(count + 1, sizeof *list);
+    size_t kept = 0;
 
-    if (kept) {
-        count = sum_unique(store, kept, count);
-        list = calloc(count + 1, sizeof *list);
+    if (!list) {
+        return -1;
     }
-    for (size_t i = 0; i < count && list; i++) {
-        list[i] = sum_entry_of(store, kept[i]);
+    for (size_t i = 0; i < count; i++) {
+        list[i] = sum_entry_of(store, numbers ? numbers[i] : i);
     }
-    free(kept);
-    if (list) {
-        *entries = (struct sum_entries){list, count};
+    sum_sort(list, count,
+             SUM_KEYS(SUM_STEP, SUM_NODE, SUM_START, SUM_RECORD_JOB, SUM_CLUSTER, SUM_TWIN));
+    for (size_t i = 0; i < count; i += sum_alike(list + i, count - i, same)) {
+        list[kept++] = list[i];
     }
-    return list ? 0 : -1;
+    *entries = (struct sum_entries){list, kept};
+    return 0;
 }
 
 int sum_nodes(const struct sum_entries *entries, struct namelist *nodes)
@@ -331,18 +366,8 @@ int sum_nodes(const struct sum_entries *entries, struct namelist *nodes)
 
 /* --- where they belong in time -------------------------------------------------------------- */
 
-static int sum_compare_times(const void *left, const void *right)
-{
-    const struct sum_entry *a = left, *b = right;
-    int order = strcmp(a->node, b->node);
-
-    order = order ? order : COMPARE(a->start_ns, b->start_ns);
-    order = order ? order : strcmp(a->step, b->step);
-    order = order ? order : COMPARE(b->end_ns, a->end_ns);
-    order = order ? order : COMPARE(b->piece->reason == POOL_NONE, a->piece->reason == POOL_NONE);
-    order = order ? order : COMPARE(a->piece->job, b->piece->job);
-    return order ? order : strcmp(a->cluster, b->cluster);
-}
+static const enum sum_key in_time[] = {SUM_NODE,     SUM_START,      SUM_STEP,    SUM_END,
+                                       SUM_COMPLETE, SUM_RECORD_JOB, SUM_CLUSTER, SUM_KEYS_END};
 
 /* Put the entries where they belong in time, and find out how long the job ran. */
 static int sum_align(const struct sum_store *store, struct sum_entries *entries,
@@ -360,17 +385,8 @@ static int sum_align(const struct sum_store *store, struct sum_entries *entries,
     }
     timings_find_runs(entries->list, entries->count);
     timings_sum(entries->list, entries->count, total);
-    qsort(entries->list, entries->count, sizeof *entries->list, sum_compare_times);
+    sum_sort(entries->list, entries->count, in_time);
     return 0;
-}
-
-static int sum_compare_runs(const void *left, const void *right)
-{
-    const struct sum_entry *a = left, *b = right;
-    int order = COMPARE(a->piece->step, b->piece->step);
-
-    order = order ? order : COMPARE(a->restarts, b->restarts);
-    return order ? order : COMPARE(b->end_ns, a->end_ns);
 }
 
 void sum_find_ends(struct sum_entries *entries)
@@ -378,14 +394,14 @@ void sum_find_ends(struct sum_entries *entries)
     struct sum_entry *list = entries->list;
     const struct sum_entry *last = list; /* of the same step and run, the entry that ends last */
 
-    qsort(list, entries->count, sizeof *list, sum_compare_runs);
+    sum_sort(list, entries->count, SUM_KEYS(SUM_STEP, SUM_RUN, SUM_END));
     for (size_t i = 0; i < entries->count; i++) {
         bool same = last->piece->step == list[i].piece->step && last->restarts == list[i].restarts;
 
         last = same ? last : &list[i];
         list[i].until_ns = last->end_ns;
     }
-    qsort(list, entries->count, sizeof *list, sum_compare_times);
+    sum_sort(list, entries->count, in_time);
 }
 
 /* --- the nodes together --------------------------------------------------------------------- */
@@ -577,8 +593,7 @@ int sum_total(const struct sum_store *store, struct sum_entries *entries,
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         sum.domains[d].energy_j = sum.domains[d].uncertainty_j = NAN;
     }
-    if ((entries->count > 0 && sum_align(store, entries, &sum)) ||
-        sum_add_nodes(store, entries, &sum)) {
+    if (sum_align(store, entries, &sum) || sum_add_nodes(store, entries, &sum)) {
         errno = ENOMEM;
         return -1;
     }

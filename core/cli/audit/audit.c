@@ -354,7 +354,7 @@ static int audit_add_row_shares(const struct sum_store *store, const uint32_t *n
 static int audit_add_shares(struct audit *audit)
 {
     const struct sum_store *store = &audit->store;
-    uint32_t *numbers = sum_numbers(NULL, store->piece_count);
+    uint32_t *numbers = sum_numbers(store);
     size_t count = 0;
     int result = numbers ? 0 : -1;
 

@@ -321,15 +321,6 @@ void show_free(struct show *show)
     *show = (struct show){0};
 }
 
-static int compare_entries(const void *left, const void *right)
-{
-    const struct sum_entry *a = left, *b = right;
-    int order = strverscmp(a->node, b->node);
-
-    order = order ? order : COMPARE(a->start_ns, b->start_ns);
-    return order ? order : strcmp(a->step, b->step);
-}
-
 /* Add up all records. The records that count get their corrected start and their run. */
 static int add_up(struct show *show)
 {
@@ -353,7 +344,6 @@ static int add_up(struct show *show)
         show_record(show, entry)->measurement.start_unix_ns = entry->start_ns;
         show_record(show, entry)->id.restarts = entry->restarts;
     }
-    qsort(show->entries.list, show->entries.count, sizeof *show->entries.list, compare_entries);
     return 0;
 }
 
@@ -370,14 +360,6 @@ static int work_out_nodes(struct show *show, struct sum_entry *list)
         }
     }
     return 0;
-}
-
-static int compare_steps(const void *left, const void *right)
-{
-    const struct sum_entry *a = left, *b = right;
-    int order = strverscmp(a->step, b->step);
-
-    return order ? order : compare_entries(a, b);
 }
 
 /* Add up the tasks and endings of the last run; tasks before a requeue are not counted. */
@@ -407,15 +389,13 @@ static int work_out_steps(struct show *show, struct sum_entry *list)
 {
     size_t all = show->entries.count;
 
-    qsort(list, all, sizeof *list, compare_steps);
+    sum_sort(list, all, SUM_KEYS(SUM_STEP, SUM_NODE, SUM_START));
     for (size_t i = 0, count; i < all; i += count) {
         const struct apapi_identity *id = &show_record(show, &list[i])->id;
         struct show_step *step = &show->steps[show->step_count++];
 
         *step = (struct show_step){.step = id->step, .name = id->name};
-        for (count = 1; i + count < all && list[i + count].piece->step == list[i].piece->step;
-             count++) {
-        }
+        count = sum_alike(list + i, all - i, SUM_KEYS(SUM_STEP));
         add_up_tasks(show, list + i, count, step);
         if (sum_total(&show->store, &(struct sum_entries){list + i, count}, &step->used)) {
             return -1;

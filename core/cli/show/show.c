@@ -404,7 +404,7 @@ static int expect_missing(const struct sum_gap *gap, void *merge)
 static int merge_latest(struct merging *merging)
 {
     const struct query *query = merging->query;
-    const struct sum_gap_visitor gaps = {NULL, true, expect_missing, merging->merge};
+    const struct sum_gap_visitor gaps = {true, expect_missing, merging->merge};
     struct sum_entries entries = {NULL, 0};
     int result = choose_latest(merging, &entries);
 

@@ -131,15 +131,6 @@ int report_ledger_add(struct report_ledger *ledger, const struct apapi_record *r
 
 /* --- what records say of their job ---------------------------------------------------------- */
 
-static int compare_starts(const void *left, const void *right)
-{
-    const struct sum_entry *a = left, *b = right;
-    int order = COMPARE(a->start_ns, b->start_ns);
-
-    order = order ? order : strverscmp(a->step, b->step);
-    return order ? order : strverscmp(a->node, b->node);
-}
-
 /* @return the word of the earliest record that has one; 0: none has */
 static uint32_t earliest_word(const struct report_ledger *ledger, const struct sum_entries *entries,
                               int word, bool verified)
@@ -223,7 +214,7 @@ static int identify(struct report_ledger *ledger, struct report_bucket *bucket)
         bucket->repeats |= entries.list[i].piece->step == entries.list[i - 1].piece->step &&
                            entries.list[i].piece->node == entries.list[i - 1].piece->node;
     }
-    qsort(entries.list, entries.count, sizeof *entries.list, compare_starts);
+    sum_sort(entries.list, entries.count, SUM_KEYS(SUM_START, SUM_STEP, SUM_NODE));
     for (int w = 0; w < REPORT_WORDS; w++) {
         bucket->words[w] = word_of(ledger, &entries, w);
     }
@@ -389,7 +380,7 @@ static int find_runs(struct report_ledger *ledger, struct report_bucket *buckets
 
     if (result == 0) {
         sum_of_job(&entries);
-        qsort(entries.list, entries.count, sizeof *entries.list, compare_starts);
+        sum_sort(entries.list, entries.count, SUM_KEYS(SUM_START, SUM_STEP, SUM_NODE));
     }
     for (size_t first = 0, own; first < entries.count && result == 0; first += own) {
         struct sum_entry *list = entries.list + first;
@@ -468,7 +459,7 @@ static int sort_parts(struct report_ledger *ledger)
 {
     size_t count = ledger->store.piece_count;
 
-    ledger->order = sum_numbers(NULL, count);
+    ledger->order = sum_numbers(&ledger->store);
     if (!ledger->order) {
         return -1;
     }

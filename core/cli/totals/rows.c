@@ -320,8 +320,8 @@ void report_row_free(struct report_row *row)
 static int rows_add_bucket(struct row_sum *sum)
 {
     const struct report_ledger *ledger = sum->ledger;
-    const struct sum_gap_visitor visitor = {
-        &ledger->store.asked, sum->view->remarks || sum->view->nodelists, note_gap, sum};
+    const struct sum_gap_visitor visitor = {sum->view->remarks || sum->view->nodelists, note_gap,
+                                            sum};
     const struct sum_piece *first = &ledger->store.pieces[ledger->order[sum->bucket->first]];
     int result = sum_gather(&ledger->store, ledger->order + sum->bucket->first, sum->bucket->count,
                             &sum->entries);
@@ -473,7 +473,7 @@ int report_ledger_shared(const struct report_ledger *ledger, double *shared_j)
     if (ledger->by == REPORT_BY_NODE || ledger->by == REPORT_BY_STEP || store->shares) {
         return 0; /* not added up, steps of one job only, or shares, which do not overlap */
     }
-    numbers = sum_numbers(ledger->order, count);
+    numbers = sum_numbers(store);
     if (!numbers) {
         return -1;
     }
