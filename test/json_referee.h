@@ -12,7 +12,7 @@ static inline bool referee_same(const struct tree_node *node, const json_t *json
 
 static inline bool referee_same_elements(const struct tree_node *array, const json_t *json)
 {
-    const struct tree_node *node = tree_first(array);
+    const struct tree_node *node = array + 1;
 
     for (uint32_t i = 0; i < array->size; i++, node = tree_next(node)) {
         if (!referee_same(node, json_array_get(json, i))) {
@@ -24,7 +24,7 @@ static inline bool referee_same_elements(const struct tree_node *array, const js
 
 static inline bool referee_same_members(const struct tree_node *object, const json_t *json)
 {
-    const struct tree_node *key = tree_first(object);
+    const struct tree_node *key = object + 1;
 
     for (uint32_t i = 0; i < object->size; i++, key = tree_next(key + 1)) {
         if (key->type != TREE_TEXT || strlen(key->text) != key->size ||

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -55,7 +56,8 @@ static const char *read_mask(const char *text, const char *mask, int *numbers)
     return text;
 }
 
-static int seconds_of(const int numbers[6], time_t *seconds)
+/* @return whether there is such a time */
+static bool seconds_of(const int numbers[6], time_t *seconds)
 {
     struct tm utc = {.tm_year = numbers[0] - 1900,
                      .tm_mon = numbers[1] - 1,
@@ -65,12 +67,9 @@ static int seconds_of(const int numbers[6], time_t *seconds)
                      .tm_sec = numbers[5]};
     struct tm given = utc;
 
-    *seconds = timegm(&utc);
-    if (utc.tm_mon != given.tm_mon || utc.tm_mday != given.tm_mday ||
-        utc.tm_hour != given.tm_hour || utc.tm_min != given.tm_min || utc.tm_sec != given.tm_sec) {
-        return -1;
-    }
-    return 0;
+    *seconds = timegm(&utc); /* it normalizes a day or time that does not exist */
+    return utc.tm_mon == given.tm_mon && utc.tm_mday == given.tm_mday &&
+           utc.tm_hour == given.tm_hour && utc.tm_min == given.tm_min && utc.tm_sec == given.tm_sec;
 }
 
 static int timestamp_join(int64_t seconds, int64_t above_ns, int64_t *unix_ns)
@@ -99,7 +98,7 @@ int timestamp_parse(const char *text, int64_t *unix_ns)
     if (point && *point == '.') {
         rest = text_billionths(point + 1, &above_ns);
     }
-    if (!rest || rest - point > 10 || strcmp(rest, "Z") != 0 || seconds_of(numbers, &seconds) < 0) {
+    if (!rest || rest - point > 10 || strcmp(rest, "Z") != 0 || !seconds_of(numbers, &seconds)) {
         errno = EINVAL;
         return -1;
     }

@@ -69,19 +69,16 @@ int apapi_duration_parse(const char *text, uint64_t *duration_ns, struct apapi_e
 
 static int parse_interval(const char *word, uint64_t *interval_ns, struct apapi_error *err)
 {
-    uint64_t ns = 0;
-
-    if (apapi_duration_parse(word, &ns, err)) {
+    if (apapi_duration_parse(word, interval_ns, err)) {
         return -1;
     }
-    if (ns < APAPI_INTERVAL_MIN_NS || ns > APAPI_INTERVAL_MAX_NS) {
+    if (*interval_ns < APAPI_INTERVAL_MIN_NS || *interval_ns > APAPI_INTERVAL_MAX_NS) {
         return apapi_fail(err, ERANGE, "interval '%.60s' is out of bounds: 1ms to 1h", word);
     }
-    *interval_ns = ns;
     return 0;
 }
 
-static int add_named(struct apapi_intervals *list, const char *component, uint64_t interval_ns,
+static int add_named(struct apapi_intervals *list, const char *component, const char *interval,
                      struct apapi_error *err)
 {
     struct apapi_named_interval *entry = &list->named[list->count];
@@ -94,42 +91,14 @@ static int add_named(struct apapi_intervals *list, const char *component, uint64
         return apapi_fail(err, EINVAL, "component name '%.60s' is too long", component);
     }
     strcpy(entry->component, component);
-    entry->interval_ns = interval_ns;
     list->count++;
-    return 0;
-}
-
-/*
- * Take the next word: a component, which is kept for the word after it, or an interval.
- * @param first  whether an interval without a component is allowed
- */
-static int take_word(const char *word, bool first, char component[WORD_SIZE],
-                     struct apapi_intervals *list, struct apapi_error *err)
-{
-    uint64_t interval_ns = 0;
-
-    if (!*component && !isdigit((unsigned char)*word)) {
-        strcpy(component, word);
-        return 0;
-    }
-    if (!*component && !first) {
-        return apapi_fail(err, EINVAL, "a component is missing before interval '%.60s'", word);
-    }
-    if (parse_interval(word, &interval_ns, err) ||
-        (*component && add_named(list, component, interval_ns, err))) {
-        return -1;
-    }
-    if (!*component) {
-        list->default_ns = interval_ns;
-    }
-    *component = '\0';
-    return 0;
+    return parse_interval(interval, &entry->interval_ns, err);
 }
 
 int apapi_intervals_parse(const char *text, struct apapi_intervals *list, struct apapi_error *err)
 {
     struct apapi_intervals parsed = {.default_ns = APAPI_INTERVAL_DEFAULT_NS};
-    char word[WORD_SIZE], component[WORD_SIZE] = "";
+    char word[WORD_SIZE], component[WORD_SIZE] = ""; /* component: for the next word */
 
     if (!text || *text == '\0') {
         return apapi_fail(err, EINVAL, "the list of intervals is empty");
@@ -146,9 +115,18 @@ int apapi_intervals_parse(const char *text, struct apapi_intervals *list, struct
         }
         memcpy(word, at, length);
         word[length] = '\0';
-        if (take_word(word, at == text, component, &parsed, err)) {
+        if (!*component && !isdigit((unsigned char)*word)) {
+            strcpy(component, word);
+            continue;
+        }
+        if (!*component && at != text) {
+            return apapi_fail(err, EINVAL, "a component is missing before interval '%.60s'", word);
+        }
+        if (*component ? add_named(&parsed, component, word, err)
+                       : parse_interval(word, &parsed.default_ns, err)) {
             return -1;
         }
+        *component = '\0';
     }
     if (*component) {
         return apapi_fail(err, EINVAL, "an interval is missing after '%.60s'", component);

@@ -92,12 +92,6 @@ static inline double tree_number(const struct tree_node *node)
     return node->type == TREE_REAL ? node->real : (double)node->integer;
 }
 
-/** @return the first element of an array, or first key of an object. It must not be empty. */
-static inline const struct tree_node *tree_first(const struct tree_node *node)
-{
-    return node + 1;
-}
-
 /** @return the next sibling of a value, which must not be the last one; the value of a key. */
 static inline const struct tree_node *tree_next(const struct tree_node *node)
 {
@@ -114,9 +108,9 @@ static inline const struct tree_node *tree_each(const struct tree_node *node,
     const struct tree_node *next = NULL;
 
     if (tree_is(node, TREE_ARRAY)) {
-        next = at ? tree_next(at) : tree_first(node);
+        next = at ? tree_next(at) : node + 1;
     } else if (tree_is(node, TREE_OBJECT)) {
-        next = at ? tree_next(at + 1) : tree_first(node);
+        next = at ? tree_next(at + 1) : node + 1;
     }
     return next && next < node + node->span ? next : NULL;
 }

@@ -314,7 +314,7 @@ static int compare_keys(const void *left, const void *right)
 static bool many_differ(struct parser *parser, const struct tree_node *object)
 {
     const struct tree_node **keys = reallocarray(NULL, object->size, sizeof(void *));
-    const struct tree_node *key = tree_first(object);
+    const struct tree_node *key = object + 1;
     bool differ = true;
 
     if (!keys) {
@@ -346,7 +346,7 @@ static uint32_t mark_of(const struct tree_node *key)
 static bool few_differ(struct parser *parser, const struct tree_node *object)
 {
     uint32_t marks[FEW];
-    const struct tree_node *keys[FEW], *key = tree_first(object);
+    const struct tree_node *keys[FEW], *key = object + 1;
 
     for (uint32_t i = 0; i < object->size; i++, key = tree_next(key + 1)) {
         keys[i] = key;
@@ -438,38 +438,10 @@ static bool take_value(struct parser *parser)
     }
 }
 
-/* Read the next element of an array, or its closing bracket. */
-static bool take_element(struct parser *parser)
+/* Read a key and its colon. */
+static bool take_key(struct parser *parser)
 {
-    char byte = skip_space(parser);
-
-    if (byte == ']') {
-        return close_node(parser);
-    }
-    if (parser->open->size++ > 0) {
-        if (byte != ',') {
-            return parser_fail(parser, "',' or ']' is expected");
-        }
-        parser->at++;
-    }
-    return take_value(parser);
-}
-
-static bool take_member(struct parser *parser)
-{
-    char byte = skip_space(parser);
-
-    if (byte == '}') {
-        return close_node(parser);
-    }
-    if (parser->open->size++ > 0) {
-        if (byte != ',') {
-            return parser_fail(parser, "',' or '}' is expected");
-        }
-        parser->at++;
-        byte = skip_space(parser);
-    }
-    if (byte != '"') {
+    if (skip_space(parser) != '"') {
         return parser_fail(parser, "a key in quotes is expected");
     }
     if (!take_text(parser, parser->free++)) {
@@ -479,7 +451,26 @@ static bool take_member(struct parser *parser)
         return parser_fail(parser, "':' is expected");
     }
     parser->at++;
-    return take_value(parser);
+    return true;
+}
+
+/* Read the next element or member of the open array or object, or its closing bracket. */
+static bool take_next(struct parser *parser)
+{
+    bool object = parser->open->type == TREE_OBJECT;
+    char byte = skip_space(parser);
+
+    if (byte == (object ? '}' : ']')) {
+        return close_node(parser);
+    }
+    if (parser->open->size++ > 0) {
+        if (byte != ',') {
+            return parser_fail(parser,
+                               object ? "',' or '}' is expected" : "',' or ']' is expected");
+        }
+        parser->at++;
+    }
+    return (!object || take_key(parser)) && take_value(parser);
 }
 
 static bool take_all(struct parser *parser, const char *end)
@@ -491,7 +482,7 @@ static bool take_all(struct parser *parser, const char *end)
     }
     take_value(parser);
     while (parser->open) {
-        if (!(parser->open->type == TREE_OBJECT ? take_member : take_element)(parser)) {
+        if (!take_next(parser)) {
             return false;
         }
     }
@@ -535,13 +526,9 @@ static void locate(const char *text, size_t offset, struct tree_problem *problem
 static int set_problem(const struct parser *parser, const char *text, size_t offset, size_t size,
                        struct tree_problem *problem)
 {
-    if (parser->what == parser_no_memory) {
-        errno = ENOMEM;
-        return -1;
-    }
+    errno = parser->what == parser_no_memory ? ENOMEM : EINVAL;
     problem->what = offset == size ? "premature end of the text" : parser->what;
     locate(text, offset, problem);
-    errno = EINVAL;
     return -1;
 }
 

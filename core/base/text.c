@@ -39,26 +39,17 @@ bool text_is_printable(uint32_t character)
     return !IN(character, unprintable);
 }
 
-static size_t text_sequence_length(unsigned char lead)
-{
-    if (lead < 0x80) {
-        return 1;
-    }
-    if (lead >= 0xC2 && lead <= 0xDF) {
-        return 2;
-    }
-    if (lead >= 0xE0 && lead <= 0xEF) {
-        return 3;
-    }
-    return lead >= 0xF0 && lead <= 0xF4 ? 4 : 0;
-}
-
 size_t text_character(const char *text, uint32_t *character)
 {
     static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    const unsigned char *bytes = (const unsigned char *)text;
-    size_t length = text_sequence_length(bytes[0]);
-    uint32_t value = length > 1 ? bytes[0] & (0x7FU >> length) : bytes[0];
+    const unsigned char *bytes = (const unsigned char *)text, lead = bytes[0];
+    size_t length = lead < 0x80   ? 1
+                    : lead < 0xC2 ? 0
+                    : lead < 0xE0 ? 2
+                    : lead < 0xF0 ? 3
+                    : lead < 0xF5 ? 4
+                                  : 0;
+    uint32_t value = length > 1 ? lead & (0x7FU >> length) : lead;
 
     for (size_t i = 1; i < length; i++) {
         if ((bytes[i] & 0xC0) != 0x80) {

@@ -120,24 +120,21 @@ int main(int argc, char **argv)
         print_help(stderr);
         return USAGE_ERROR;
     }
+    command = find_command(argv[1]);
+    if (command) {
+        config_use_sources(NULL);
+        return command->run(argc - 1, argv + 1);
+    }
     if (strcmp(argv[1], "-V") == 0 || strcmp(argv[1], "--version") == 0) {
         puts("apapi " APAPI_VERSION);
-        return command_finish("--version", EXIT_SUCCESS);
-    }
-    if (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0) {
+    } else if (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0) {
         print_help(stdout);
-        return command_finish("--help", EXIT_SUCCESS);
-    }
-    if (strcmp(argv[1], OPTION_LIST) == 0) {
+    } else if (strcmp(argv[1], OPTION_LIST) == 0) {
         for (size_t i = 0; i < COMMAND_COUNT; i++) {
             puts(commands[i].name);
         }
-        return command_finish(OPTION_LIST, EXIT_SUCCESS);
-    }
-    command = find_command(argv[1]);
-    if (!command) {
+    } else {
         return refuse_command(argv[1]);
     }
-    config_use_sources(NULL);
-    return command->run(argc - 1, argv + 1);
+    return command_finish(argv[1], EXIT_SUCCESS);
 }

@@ -66,13 +66,6 @@ void command_note_skipped(const char *command, const struct apapi_scan_problem *
     fprintf(stderr, " %s\n", problem->reason);
 }
 
-int command_options(const struct option_table *table, int argc, char **argv, void *options)
-{
-    int status = option_table_read(table, argc, argv, options);
-
-    return status == EXIT_SUCCESS ? command_finish(argv[0], status) : status;
-}
-
 int command_finish(const char *command, int status)
 {
     if (fflush(stdout) == EOF || ferror(stdout)) {

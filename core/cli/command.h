@@ -50,9 +50,6 @@ int command_fail_folder(const char *command, const char *folder);
 /** Print where a skipped line or file is, and why. */
 void command_note_skipped(const char *command, const struct apapi_scan_problem *problem);
 
-/** Call option_table_read(), and flush standard output if an option was answered, as --help. */
-int command_options(const struct option_table *table, int argc, char **argv, void *options);
-
 /** Flush standard output. @return `status`, or EXIT_FAILURE after a message. */
 int command_finish(const char *command, int status);
 

@@ -310,17 +310,11 @@ static bool job_request_has(const struct job_request *request, const struct apap
 /* Refuse an empty list, which would select nothing: its shell variable may not have been set. */
 static int refuse_empty(const struct query *query, struct apapi_error *err)
 {
-    const struct {
-        const char *name, *text;
-    } lists[] = {{"clusters", query->wanted.cluster},
-                 {"user", query->wanted.user},
-                 {"accounts", query->wanted.account},
-                 {"partition", query->wanted.partition},
-                 {"name", query->job_names}};
+    for (const struct option_row *row = query_filter_rows; row->name; row++) {
+        const char *list = *(char *const *)(const void *)((const char *)query + row->offset);
 
-    for (size_t i = 0; i < COUNT_OF(lists); i++) {
-        if (lists[i].text && !*lists[i].text) {
-            return apapi_fail(err, EINVAL, "--%s: the list is empty", lists[i].name);
+        if (row->kind == OPTION_WORDS && list != query->wanted.nodes && list && !*list) {
+            return apapi_fail(err, EINVAL, "--%s: the list is empty", row->name);
         }
     }
     return 0;

@@ -408,13 +408,19 @@ static int parse_field(struct field *field, size_t index, struct apapi_definitio
 }
 
 static int event_fields_parse(struct problems *problems, const struct event_line *line,
-                              struct apapi_definition *definition)
+                              void *definition)
 {
     struct apapi_definition parsed = {.line = line->number};
     char *rest = line->text;
     size_t count = 1;
     int result = 0;
 
+    if (strlen(line->text) > APAPI_EVENTS_LINE_MAX) {
+        problems_error(problems, line, line->text,
+                       "expected a definition of at most %d bytes, found %zu bytes",
+                       APAPI_EVENTS_LINE_MAX, strlen(line->text));
+        return -1;
+    }
     for (const char *c = line->text; *c; c++) {
         count += *c == ',';
     }
@@ -430,9 +436,7 @@ static int event_fields_parse(struct problems *problems, const struct event_line
         field.text = strsep(&rest, ",");
         result |= parse_field(&field, i, &parsed);
     }
-    if (result == 0) {
-        *definition = parsed;
-    }
+    *(struct apapi_definition *)definition = parsed;
     return result;
 }
 
@@ -442,18 +446,8 @@ struct apapi_eventops {
     struct event_entries entries; /* struct apapi_definition */
 };
 
-static int parse_line(struct problems *problems, const struct event_line *line, void *definition)
-{
-    if (strlen(line->text) > APAPI_EVENTS_LINE_MAX) {
-        problems_error(problems, line, line->text,
-                       "expected a definition of at most %d bytes, found %zu bytes",
-                       APAPI_EVENTS_LINE_MAX, strlen(line->text));
-        return -1;
-    }
-    return event_fields_parse(problems, line, definition);
-}
-
-static const struct event_form definition_form = {sizeof(struct apapi_definition), parse_line};
+static const struct event_form definition_form = {sizeof(struct apapi_definition),
+                                                  event_fields_parse};
 
 struct apapi_eventops *apapi_eventops_read(const char *path, const struct apapi_problem_sink *sink,
                                            struct apapi_error *err)
@@ -469,17 +463,12 @@ struct apapi_eventops *apapi_eventops_parse(const char *name, const char *text, 
                                 sink, err);
 }
 
-size_t apapi_eventops_count(const struct apapi_eventops *eventops)
-{
-    return eventops ? eventops->entries.count : 0;
-}
-
 const struct apapi_definition *apapi_eventops_at(const struct apapi_eventops *eventops,
                                                  size_t index)
 {
     const struct apapi_definition *list = eventops ? eventops->entries.list : NULL;
 
-    return index < apapi_eventops_count(eventops) ? &list[index] : NULL;
+    return list && index < eventops->entries.count ? &list[index] : NULL;
 }
 
 const struct apapi_definition *apapi_eventops_find(const struct apapi_eventops *eventops,

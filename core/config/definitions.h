@@ -41,10 +41,7 @@ struct apapi_definition {
     bool has_domain;  /* `domain` is set; false: the domain is that of the source */
 };
 
-/** @return number of definitions; 0 for NULL. */
-size_t apapi_eventops_count(const struct apapi_eventops *eventops);
-
-/** @return definition number `index` in the order of the file, NULL beyond the last. */
+/** @return definition number `index` in the order of the file, NULL beyond the last or of NULL. */
 const struct apapi_definition *apapi_eventops_at(const struct apapi_eventops *eventops,
                                                  size_t index);
 

@@ -79,11 +79,6 @@ bool filename_has(const char *pattern, const char *wanted)
     return false;
 }
 
-static void filename_number(char *text, size_t size, unsigned width, uint32_t number)
-{
-    snprintf(text, size, "%0*" PRIu32, (int)width, number);
-}
-
 /* Write a step: its number is padded, a name is not. */
 static void filename_step(char *text, size_t size, unsigned width, const char *step)
 {
@@ -109,28 +104,20 @@ static void filename_text(char *text, size_t size, const char *value)
 static void filename_value(const struct filename_piece *piece, const struct filename_values *values,
                            char *text, size_t size)
 {
+    static const char of_numbers[] = "jJAant";
+    const uint32_t numbers[] = {values->job,         values->job,        values->array_job,
+                                values->array_index, values->node_index, values->task};
+    const char *of_number = strchr(of_numbers, piece->letter);
+
+    if (of_number) {
+        snprintf(text, size, "%0*" PRIu32 "%s%s", (int)piece->width,
+                 numbers[of_number - of_numbers], piece->letter == 'J' ? "." : "",
+                 piece->letter == 'J' ? values->step : "");
+        return;
+    }
     switch (piece->letter) {
-    case 'j':
-        filename_number(text, size, piece->width, values->job);
-        break;
-    case 'J':
-        filename_number(text, size, piece->width, values->job);
-        snprintf(text + strlen(text), size - strlen(text), ".%s", values->step);
-        break;
     case 's':
         filename_step(text, size, piece->width, values->step);
-        break;
-    case 'A':
-        filename_number(text, size, piece->width, values->array_job);
-        break;
-    case 'a':
-        filename_number(text, size, piece->width, values->array_index);
-        break;
-    case 'n':
-        filename_number(text, size, piece->width, values->node_index);
-        break;
-    case 't':
-        filename_number(text, size, piece->width, values->task);
         break;
     case 'N':
         snprintf(text, size, "%.*s", (int)strcspn(values->node, "."), values->node);

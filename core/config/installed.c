@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "config/config.h"
 
 /* --- folders of the installation ------------------------------------------------------------ */
 
@@ -235,8 +236,8 @@ static const char *config_plugin(char path[PATH_MAX])
     return path;
 }
 
-bool config_network_find(const char *conf, const char *libexec_dir, size_t *next, const char **key,
-                         struct apapi_error *reason)
+void config_network_check(const char *conf, const char *libexec_dir,
+                          const struct config_sink *warnings)
 {
     char plugin[PATH_MAX];
     const struct {
@@ -244,16 +245,13 @@ bool config_network_find(const char *conf, const char *libexec_dir, size_t *next
     } files[] = {
         {"apapi.conf", conf}, {"libexec_dir", libexec_dir}, {"plugin", config_plugin(plugin)}};
 
-    for (; *next < COUNT_OF(files); ++*next) {
-        const char *path = files[*next].path, *kind = network_kind(path);
+    for (size_t i = 0; i < COUNT_OF(files); i++) {
+        const char *kind = network_kind(files[i].path);
 
         if (kind) {
-            *key = files[(*next)++].key;
-            apapi_fail(reason, EREMOTE,
-                       "%.100s: on %s: every step waits while its server does not respond", path,
-                       kind);
-            return true;
+            config_complain(warnings,
+                            "%s: %.100s: on %s: every step waits while its server does not respond",
+                            files[i].key, files[i].path, kind);
         }
     }
-    return false;
 }

@@ -38,16 +38,13 @@ int config_folder_check(const char *path, struct apapi_error *err);
 /** Create the folders above a default path. Errors show up when the folder is used first. */
 void config_folder_make_above(const char *path);
 
+struct config_sink;
+
 /**
- * Find the next file on a network file system for which every step waits: apapi.conf, the helper
- * programs, the installed plugin.
- * @param conf    path of apapi.conf
- * @param next    0 before the first call; the function's position
- * @param key     result: "apapi.conf", "libexec_dir" or "plugin"; set if true is returned
- * @param reason  result: names the path and the file system; set if true is returned
- * @return whether there is such a file. Waits for its file system, as steps do.
+ * Report each file on a network file system for which every step waits: apapi.conf (its path is
+ * `conf`), the helper programs, the installed plugin. Waits for its file system, as steps do.
  */
-bool config_network_find(const char *conf, const char *libexec_dir, size_t *next, const char **key,
-                         struct apapi_error *reason);
+void config_network_check(const char *conf, const char *libexec_dir,
+                          const struct config_sink *warnings);
 
 #endif

@@ -63,16 +63,11 @@ struct apapi_eventlist *apapi_eventlist_parse(const char *name, const char *text
                                 err);
 }
 
-size_t apapi_eventlist_count(const struct apapi_eventlist *list)
-{
-    return list ? list->entries.count : 0;
-}
-
 const struct apapi_listed *apapi_eventlist_at(const struct apapi_eventlist *list, size_t index)
 {
     const struct apapi_listed *entries = list ? list->entries.list : NULL;
 
-    return index < apapi_eventlist_count(list) ? &entries[index] : NULL;
+    return entries && index < list->entries.count ? &entries[index] : NULL;
 }
 
 bool apapi_listed_names(const struct apapi_listed *listed, const char *component)
@@ -139,7 +134,7 @@ static int choose(const struct choosing *from, const struct apapi_eventlist *lis
                   struct apapi_selection *selection)
 {
     struct apapi_selection chosen = {0};
-    size_t entries = apapi_eventlist_count(list);
+    size_t entries = list ? list->entries.count : 0;
     bool spoken_of = false;
 
     if (entries == 0) {

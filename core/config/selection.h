@@ -21,10 +21,7 @@ struct listed_place {
 
 struct listed_place apapi_listed_place(const struct apapi_listed *listed);
 
-/** @return number of entries; 0 for NULL. */
-size_t apapi_eventlist_count(const struct apapi_eventlist *list);
-
-/** @return entry number `index` in the order of the file, NULL beyond the last. */
+/** @return entry number `index` in the order of the file, NULL beyond the last or of NULL. */
 const struct apapi_listed *apapi_eventlist_at(const struct apapi_eventlist *list, size_t index);
 
 /** @return whether the entry begins with the whole name of the component. */

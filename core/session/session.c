@@ -32,12 +32,11 @@ static bool component_of(const char *event, char component[APAPI_COMPONENT_SIZE]
 int apapi_eventlist_check(const struct apapi_eventlist *list, bool elsewhere,
                           struct apapi_error *err)
 {
+    const struct apapi_listed *listed;
     char component[APAPI_COMPONENT_SIZE];
     struct apapi_error why = {""};
 
-    for (size_t i = 0; i < apapi_eventlist_count(list); i++) {
-        const struct apapi_listed *listed = apapi_eventlist_at(list, i);
-
+    for (size_t i = 0; (listed = apapi_eventlist_at(list, i)); i++) {
         if (!component_of(listed->name, component) || apapi_route_known(component) ||
             (elsewhere && apapi_route_papi_check(component, NULL) && errno == ENOSYS)) {
             continue;
@@ -89,8 +88,10 @@ static int session_open_component(struct sampling *sampling, size_t index, const
 
 static void want_listed(const struct apapi_eventlist *list)
 {
-    for (size_t i = 0; i < apapi_eventlist_count(list); i++) {
-        wanted_events_add(apapi_eventlist_at(list, i)->name);
+    const struct apapi_listed *listed;
+
+    for (size_t i = 0; (listed = apapi_eventlist_at(list, i)); i++) {
+        wanted_events_add(listed->name);
     }
 }
 

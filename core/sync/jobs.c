@@ -349,7 +349,7 @@ uint64_t state_offset(struct state *state, const char *file)
     const struct tree_node *end = files ? files + files->span : NULL, *at = state->next_file;
 
     for (uint32_t i = 0; files && i < files->size; i++, at = tree_next(at + 1)) {
-        at = at && at < end ? at : tree_first(files);
+        at = at && at < end ? at : files + 1;
         if (tree_is_key(at, file)) {
             state->next_file = tree_next(at + 1);
             return tree_is(at + 1, TREE_INTEGER) && at[1].integer > 0 ? (uint64_t)at[1].integer : 0;

@@ -591,7 +591,7 @@ int main(int argc, char **argv)
 
     sync.now_ns = clock_unix_ns();
     argv[0] = name;
-    status = command_options(&table, argc, argv, &sync);
+    status = option_table_read(&table, argc, argv, &sync);
     if (status >= 0) {
         return status;
     }

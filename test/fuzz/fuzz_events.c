@@ -72,10 +72,10 @@ static void fuzz_definitions(const char *text, size_t size)
     const struct apapi_problem_sink sink = {fuzz_problem, &reported};
     struct apapi_error err = {""};
     struct apapi_eventops *eventops = apapi_eventops_parse("fuzz", text, size, &sink, &err);
+    const struct apapi_definition *definition;
 
     check_reported(&reported, eventops, &err);
-    for (size_t i = 0; i < apapi_eventops_count(eventops); i++) {
-        const struct apapi_definition *definition = apapi_eventops_at(eventops, i);
+    for (size_t i = 0; (definition = apapi_eventops_at(eventops, i)); i++) {
         const struct apapi_definition *found = apapi_eventops_find(eventops, definition->name);
 
         check_definition(definition);
@@ -130,11 +130,10 @@ static void fuzz_list(const char *text, size_t size)
     const struct apapi_problem_sink sink = {fuzz_problem, &reported};
     struct apapi_error err = {""};
     struct apapi_eventlist *list = apapi_eventlist_parse("fuzz", text, size, &sink, &err);
+    const struct apapi_listed *listed;
 
     check_reported(&reported, list, &err);
-    for (size_t i = 0; i < apapi_eventlist_count(list); i++) {
-        const struct apapi_listed *listed = apapi_eventlist_at(list, i);
-
+    for (size_t i = 0; (listed = apapi_eventlist_at(list, i)); i++) {
         REQUIRE(*listed->name && *listed->name != '#');
         REQUIRE(listed->line > (i ? apapi_eventlist_at(list, i - 1)->line : 0));
     }

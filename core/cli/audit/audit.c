@@ -668,7 +668,7 @@ int audit_command(int argc, char **argv)
 {
     static struct audit audit = {
         .query = {.command = COMMAND, .of_nodes = true, .from = "24h", .to = "now"}};
-    int status = command_options(&table, argc, argv, &audit);
+    int status = option_table_read(&table, argc, argv, &audit);
 
     if (status >= 0) {
         return status;

@@ -294,9 +294,7 @@ bool config_check(const struct config *config, const struct config_sink *mistake
                   const struct config_sink *warnings)
 {
     bool enabled = config_enabled_anywhere(config), measures = check_programs(config, mistakes);
-    struct apapi_error reason;
     struct stat status;
-    const char *key;
 
     check_components(config, mistakes);
     check_folder(config, "acct_dir", config->acct_dir, mistakes);
@@ -317,10 +315,7 @@ bool config_check(const struct config *config, const struct config_sink *mistake
                         "%s: users cannot read it: their srun has other settings: chmod 644",
                         config->path);
     }
-    for (size_t i = 0;
-         config_network_find(config_path(), config->libexec_dir, &i, &key, &reason);) {
-        config_complain(warnings, "%s: %s", key, reason.text);
-    }
+    config_network_check(config_path(), config->libexec_dir, warnings);
     return enabled && measures;
 }
 
@@ -441,7 +436,7 @@ int config_command(int argc, char **argv)
     int status;
 
     snprintf(foot, sizeof foot, "Without FILE: $APAPI_CONFIG or %s.\n", config_path());
-    status = command_options(&table, argc, argv, &given);
+    status = option_table_read(&table, argc, argv, &given);
     if (status >= 0) {
         return status;
     }

@@ -746,7 +746,7 @@ int doctor_command(int argc, char **argv)
     static struct wanted wanted;
     struct apapi_error err;
     size_t measured = 0;
-    int status = command_options(&table, argc, argv, NULL);
+    int status = option_table_read(&table, argc, argv, NULL);
 
     if (status >= 0) {
         return status;

@@ -319,7 +319,7 @@ int export_command(int argc, char **argv)
 {
     struct export export = {.query = {.command = COMMAND, .from = "1h", .of_nodes = true}};
     struct query *query = &export.query;
-    int status = command_options(&table, argc, argv, &export);
+    int status = option_table_read(&table, argc, argv, &export);
 
     if (status >= 0) {
         return status;

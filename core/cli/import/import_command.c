@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/records/input.h"
 #include "index/index.h"
@@ -49,17 +50,6 @@ static const struct option_table table = {
     .column = 22,
     .rows = rows};
 
-static int import_check(const struct import *import)
-{
-    if (!import->url && !import->dry_run) {
-        return command_refuse(COMMAND, "which database? --db names it, as sqlite:FILE");
-    }
-    if (import->query.dir && import->query.file_count > 0) {
-        return command_refuse(COMMAND, "either files or --acct-dir");
-    }
-    return 0;
-}
-
 /* --- a dry run -------------------------------------------------------------------------------- */
 
 static int pass_hour(const struct hour *hour, void *context)
@@ -94,7 +84,7 @@ static int import_conclude(struct db_load *load)
     printf("%zu records added, %zu replaced, %zu known; %lld jobs added up", loaded->added,
            loaded->replaced, loaded->known, (long long)jobs);
     if (loaded->hours > 0) {
-        printf("; %zu hour%s of nodes", loaded->hours, loaded->hours == 1 ? "" : "s");
+        printf("; %zu hour%s of nodes", loaded->hours, text_plural(loaded->hours));
     }
     putchar('\n');
     return command_finish(COMMAND, EXIT_SUCCESS);
@@ -126,15 +116,14 @@ int import_command(int argc, char **argv)
 {
     static struct import import = {.query = {.command = COMMAND, .of_nodes = true}};
     struct query *query = &import.query;
-    int status = command_options(&table, argc, argv, &import);
+    int status = option_table_read(&table, argc, argv, &import);
 
     if (status >= 0) {
         return status;
     }
     query_words(query, argv + optind, (size_t)(argc - optind), false);
-    status = import_check(&import);
-    if (status) {
-        return status;
+    if (!import.url && !import.dry_run) {
+        return command_refuse(COMMAND, "which database? --db names it, as sqlite:FILE");
     }
     status = records_begin(query);
     return records_end(query, status           ? status

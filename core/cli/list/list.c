@@ -331,7 +331,7 @@ int list_command(int argc, char **argv)
     const char *order = secure_getenv("APAPI_SOURCES");
     static struct list list;
     struct apapi_error err;
-    int status = command_options(&table, argc, argv, &list);
+    int status = option_table_read(&table, argc, argv, &list);
 
     if (status >= 0) {
         return status;

@@ -198,7 +198,7 @@ static int mark_command_refuse(const char *verb)
 int mark_command(int argc, char **argv)
 {
     static struct options options;
-    int status = command_options(&table, argc, argv, &options);
+    int status = option_table_read(&table, argc, argv, &options);
     const char *name = argc > optind ? argv[optind] : "";
 
     if (status >= 0) {

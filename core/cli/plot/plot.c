@@ -537,7 +537,8 @@ static void put_crossings(struct json_writer *json, const struct plot *plot)
 
 /* --- all ------------------------------------------------------------------------------------ */
 
-static int put_job(struct json_writer *json, const struct plot *plot)
+/* If memory runs out, nothing is written. */
+static void put_job(struct json_writer *json, const struct plot *plot)
 {
     const struct show *show = &plot->show;
     const struct apapi_identity *id = &show_record_at(show, 0)->id;
@@ -545,7 +546,7 @@ static int put_job(struct json_writer *json, const struct plot *plot)
     char *table = NULL;
 
     if (show_table(show, &table)) {
-        return -1;
+        return;
     }
     json_begin_object(json, NULL);
     show_find_unusual(show, &odd);
@@ -582,21 +583,6 @@ static int put_job(struct json_writer *json, const struct plot *plot)
     json_put_number(json, "greatest_w", plot->greatest_w, JSON_EXACT);
     json_end(json);
     free(table);
-    return 0;
-}
-
-/* @return the JSON text of all that the page shows, for free(); NULL: out of memory. */
-static char *plot_model(const struct plot *plot)
-{
-    struct json_writer json = {0};
-    int result = put_job(&json, plot);
-    char *text = json_take(&json);
-
-    if (result) {
-        free(text);
-        return NULL;
-    }
-    return text;
 }
 
 #define COMMAND "plot"
@@ -636,8 +622,11 @@ static const struct option_table table = {
 static int put_page(const struct plot *plot, FILE *out)
 {
     const char *mark = strstr(plot_page_text, MARK);
-    char *model = plot_model(plot);
+    struct json_writer json = {0};
+    char *model;
 
+    put_job(&json, plot);
+    model = json_take(&json); /* NULL: out of memory */
     fwrite(plot_page_text, 1, (size_t)(mark - plot_page_text), out);
     for (const char *at = model; at && *at; at++) {
         fputs(*at == '<' ? "\\u003c" : (char[]){*at, '\0'}, out);
@@ -737,7 +726,7 @@ int plot_command(int argc, char **argv)
     static struct plot plot = {.query = {.command = COMMAND}, .page = -1};
     struct query *query = &plot.query;
     struct show *show = &plot.show;
-    int status = command_options(&table, argc, argv, &plot);
+    int status = option_table_read(&table, argc, argv, &plot);
 
     if (status >= 0) {
         return status;

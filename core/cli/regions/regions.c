@@ -303,7 +303,7 @@ int regions_command(int argc, char **argv)
 {
     static struct options options = {.query = {.command = COMMAND}};
     struct query *query = &options.query;
-    int status = command_options(&table, argc, argv, &options);
+    int status = option_table_read(&table, argc, argv, &options);
 
     if (status >= 0) {
         return status;

@@ -711,7 +711,7 @@ int report_command(int argc, char **argv)
     static const struct own_brief brief = {CURVES_MAX, &report.ledger.store.curveless,
                                            report_ledger_parts, take_brief, &report.ledger};
     struct query *query = &report.query;
-    int status = command_options(&table, argc, argv, &report);
+    int status = option_table_read(&table, argc, argv, &report);
 
     if (status >= 0) {
         return status;

@@ -584,7 +584,7 @@ int show_command(int argc, char **argv)
         fprintf(stderr, "apapi %s: an old word; it is 'apapi show %s' now\n", argv[0],
                 merges ? "FILE..." : "--brief JOB");
     }
-    status = command_options(&table, argc, argv, &options);
+    status = option_table_read(&table, argc, argv, &options);
     if (status >= 0) {
         return status;
     }

@@ -518,7 +518,7 @@ int top_command(int argc, char **argv)
     static struct top top = {.query = {.command = COMMAND, .of_nodes = true},
                              .delay_ns = UINT64_C(2000000000)};
     struct query *query = &top.query;
-    int status = command_options(&table, argc, argv, &top);
+    int status = option_table_read(&table, argc, argv, &top);
 
     if (status >= 0) {
         return status;
