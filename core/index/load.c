@@ -14,7 +14,6 @@
 #include "index/tables.h"
 #include "record/hour.h"
 #include "record/record.h"
-#include "sum/sum.h"
 
 #define TRANSACTION 50000    /* records per transaction */
 #define JOBS_AT_ONCE 10000   /* jobs per transaction */
@@ -80,7 +79,7 @@ static const struct db_table *const load_tables[LOAD_STATEMENTS] = {
 /* The records of one user with a job's ID: another user may have had a job with this ID, too. */
 struct load_user {
     struct db_job job;
-    uint32_t first, count; /* in the store */
+    struct apapi_job *records;
 };
 
 /* Records that are written at once. */
@@ -108,8 +107,7 @@ struct db_load {
     int64_t committed_id; /* the last one before this transaction */
     size_t in_transaction;
     struct load_waiting waiting;
-    struct sum_store sums; /* of the job that is added up */
-    struct load_user *users;
+    struct load_user *users; /* of the job that is added up */
     size_t user_count, user_room;
     int64_t job_count; /* number of jobs that were added up */
 };
@@ -169,7 +167,6 @@ void db_load_destroy(struct db_load *load)
         for (size_t i = 0; i < COUNT_OF(load->records); i++) {
             db_finalize(load->records[i]);
         }
-        sum_free(&load->sums);
         free(load->users);
         free(load->waiting.text);
         db_close(load->db);
@@ -507,13 +504,11 @@ static int add_record(struct db_load *load, const struct apapi_record *record)
             return -1;
         }
         user = &load->users[load->user_count++];
-        *user = (struct load_user){.job = {.who = record->id, .uid = uid},
-                                   .first = (uint32_t)load->sums.piece_count};
+        *user = (struct load_user){{.who = record->id, .uid = uid}, apapi_job_create()};
     } else if (record->id.verified && !user->job.who.verified) {
         user->job.who = record->id;
     }
-    user->count++;
-    return sum_add(&load->sums, record, NULL);
+    return user->records ? apapi_job_add(user->records, record) : -1;
 }
 
 static int add_line(struct db_load *load, const struct db_value *line)
@@ -532,26 +527,14 @@ static int add_line(struct db_load *load, const struct db_value *line)
 static int write_job(struct db_load *load, struct load_user *user, struct apapi_error *err)
 {
     struct db_job *job = &user->job;
-    uint32_t *pieces = calloc(user->count, sizeof *pieces);
-    struct sum_entries list = {NULL, 0};
-    int result = pieces ? 0 : -1;
 
-    for (uint32_t i = 0; i < user->count && result == 0; i++) {
-        pieces[i] = user->first + i;
+    if (apapi_job_total(user->records, &job->total)) {
+        return apapi_fail(err, ENOMEM, "no memory");
     }
-    result = result || sum_gather(&load->sums, pieces, user->count, &list);
-    sum_of_job(&list);
-    if (result || sum_total(&load->sums, &list, &job->total)) {
-        result = apapi_fail(err, ENOMEM, "no memory");
-    } else {
-        job->total.node_s = job->total.node_s > 0 ? job->total.node_s : NAN;
-        timestamp_day(job->day, sizeof job->day, job->total.end_unix_ns);
-        domain_list_text(job->total.missing_domains, ",", job->missing_domains);
-        result = load_run(load, ADD_JOB, load->values, db_row(&db_jobs, job, load->values), err);
-    }
-    free(list.list);
-    free(pieces);
-    return result;
+    job->total.node_s = job->total.node_s > 0 ? job->total.node_s : NAN;
+    timestamp_day(job->day, sizeof job->day, job->total.end_unix_ns);
+    domain_list_text(job->total.missing_domains, ",", job->missing_domains);
+    return load_run(load, ADD_JOB, load->values, db_row(&db_jobs, job, load->values), err);
 }
 
 /* @param key  job and cluster */
@@ -567,10 +550,10 @@ static int renew_job(struct db_load *load, const struct db_value key[2], struct 
     }
     db_end(lines);
     got = got || load_run(load, FORGET_JOB, key, 2, err) ? -1 : 0;
-    for (size_t i = 0; i < load->user_count && got == 0; i++) {
-        got = write_job(load, &load->users[i], err);
+    for (size_t i = 0; i < load->user_count; i++) {
+        got = got ? got : write_job(load, &load->users[i], err);
+        apapi_job_destroy(load->users[i].records);
     }
-    sum_free(&load->sums);
     load->user_count = 0;
     return got || load_run(load, RENEWED, key, 2, err) ? -1 : 0;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "measure/counter.h"
 #include "record/fields.h"
 #include "record/members.h"
 
@@ -94,6 +95,28 @@ double coverage_rest_j(const struct apapi_measurement *m)
         sum_j += coverage_counts(m, d) ? coverage_rest_of(&m->domains[d]) : 0;
     }
     return sum_j;
+}
+
+/* --- windows ---------------------------------------------------------------------------------- */
+
+uint64_t window_shortest_ns(const struct apapi_measurement *m)
+{
+    uint64_t shortest_ns = 0;
+
+    for (size_t i = 0; i < m->component_count; i++) {
+        const struct apapi_component_result *component = &m->components[i];
+        uint64_t window_ns = apapi_window_ns(component->interval_ns, 0);
+
+        for (size_t k = 0; k < component->event_count; k++) {
+            const struct apapi_event *event = &component->events[k].event;
+            uint64_t own_ns = apapi_window_ns(component->interval_ns, event->update_ns);
+            bool longer = own_ns > window_ns && event->accumulates;
+
+            window_ns = longer && apapi_counter_never_rests(event) ? own_ns : window_ns;
+        }
+        shortest_ns = window_shorter_ns(shortest_ns, component->measured ? window_ns : 0);
+    }
+    return shortest_ns;
 }
 
 /* --- sets of domains -------------------------------------------------------------------------- */
@@ -350,8 +373,7 @@ static void encode_total(struct json_writer *json, const struct apapi_measuremen
 
 /* A component that was measured has "source", one that was not has "reason". */
 static void encode_component(struct json_writer *json,
-                             const struct apapi_component_result *component,
-                             const struct record_extra *extra)
+                             const struct apapi_component_result *component, record_event_f more)
 {
     struct apapi_component_result said = *component;
 
@@ -370,8 +392,8 @@ static void encode_component(struct json_writer *json,
         for (size_t i = 0; i < component->event_count; i++) {
             json_begin_object(json, NULL);
             fields_write(json, fields_of_event, &component->events[i]);
-            if (extra && extra->event) {
-                extra->event(json, &component->events[i]);
+            if (more) {
+                more(json, &component->events[i]);
             }
             json_end(json);
         }
@@ -410,8 +432,7 @@ static void encode_trust(struct json_writer *json, const struct apapi_measuremen
     json_end(json);
 }
 
-void record_write(struct json_writer *json, const struct apapi_record *record,
-                  const struct record_extra *extra)
+void record_write(struct json_writer *json, const struct apapi_record *record, record_event_f more)
 {
     const struct apapi_measurement *m = &record->measurement;
 
@@ -422,7 +443,7 @@ void record_write(struct json_writer *json, const struct apapi_record *record,
     encode_total(json, m);
     json_begin_array(json, "components");
     for (size_t i = 0; i < m->component_count; i++) {
-        encode_component(json, &m->components[i], extra);
+        encode_component(json, &m->components[i], more);
     }
     json_end(json);
     timelines_write(json, m);

@@ -11,7 +11,6 @@
 #include "apapi/measurement.h"
 #include "apapi/record.h"
 #include "base/json.h"
-#include "measure/counter.h"
 
 /* --- coverage --------------------------------------------------------------------------------- */
 
@@ -124,34 +123,11 @@ static inline uint64_t window_shorter_ns(uint64_t a_ns, uint64_t b_ns)
     return a_ns == 0 || (b_ns > 0 && b_ns < a_ns) ? b_ns : a_ns;
 }
 
-/** @return the longest window of a component's meters [ns]: a shorter time has no known power. */
-static inline uint64_t window_of_component_ns(const struct apapi_component_result *component)
-{
-    uint64_t window_ns = apapi_window_ns(component->interval_ns, 0);
-
-    for (size_t i = 0; i < component->event_count; i++) {
-        const struct apapi_event *event = &component->events[i].event;
-        uint64_t own_ns = apapi_window_ns(component->interval_ns, event->update_ns);
-
-        if (apapi_counter_never_rests(event) && event->accumulates && own_ns > window_ns) {
-            window_ns = own_ns;
-        }
-    }
-    return window_ns;
-}
-
-/** @return the shortest time that has a known power, of all components [ns]; 0: not known. */
-static inline uint64_t window_shortest_ns(const struct apapi_measurement *m)
-{
-    uint64_t shortest_ns = 0;
-
-    for (size_t i = 0; i < m->component_count; i++) {
-        if (m->components[i].measured) {
-            shortest_ns = window_shorter_ns(shortest_ns, window_of_component_ns(&m->components[i]));
-        }
-    }
-    return shortest_ns;
-}
+/**
+ * @return the shortest time that has a known power, of all components [ns]; 0: not known. That of a
+ * component is the longest window of its meters.
+ */
+uint64_t window_shortest_ns(const struct apapi_measurement *m);
 
 /** @return the GPUs whose meters a record has: bit N % 64 for the node's GPU N; 0: not known */
 uint64_t record_gpus(const struct apapi_measurement *m);
@@ -206,17 +182,13 @@ static inline int record_twin_compare(const struct record_twin *a, const struct 
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/** Members that a program adds to a record that it writes. */
-struct record_extra {
-    /** Write members into the object of an event. */
-    void (*event)(struct json_writer *json, const struct apapi_event_result *event);
-};
+/** Writes members that a program adds to a record, into the object of an event. */
+typedef void (*record_event_f)(struct json_writer *json, const struct apapi_event_result *event);
 
 /** Write the counts of a trust block, except the samples, into the object that is open. */
 void incidents_write(struct json_writer *json, const struct apapi_incidents *sum, uint64_t missed);
 
-/** Write the members of a record into the object that is open. @param extra  NULL: nothing more */
-void record_write(struct json_writer *json, const struct apapi_record *record,
-                  const struct record_extra *extra);
+/** Write the members of a record into the object that is open. @param more  NULL: nothing more */
+void record_write(struct json_writer *json, const struct apapi_record *record, record_event_f more);
 
 #endif

@@ -77,7 +77,7 @@ static void job_table_collect(const struct job_table *table, struct table_rows *
         domains[d].covered = (double)one->covered_ns / (double)one->recorded_ns;
     }
     table_rows_collect(rows, domains, &total, partial ? "partial total" : "total",
-                       job_total_is_brief(&table->total));
+                       job->busy_ns < job->window_ns);
 }
 
 static void job_table_put_partial(const struct job_table *table, enum apapi_domain d)
@@ -112,7 +112,7 @@ static void job_table_put_domains(struct job_table *table)
     table->failed |= table_rows_put(&rows, table->out) != 0;
     if (rows.count == 0) {
         fputs("  no domain was measured\n", table->out);
-    } else if (job_total_is_brief(&table->total)) {
+    } else if (table->total.busy_ns < table->total.window_ns) {
         table_put_brief(table->total.window_ns, table->out);
     }
     table_rows_put_coverage(&rows, job_table_measured_pct(table), table->out);

@@ -15,15 +15,10 @@
 
 /* --- thresholds that were crossed ------------------------------------------------------------- */
 
-static bool crossing_is_same(const struct apapi_crossing *left, const struct apapi_crossing *right)
-{
-    return strcmp(left->threshold, right->threshold) == 0;
-}
-
 bool crossing_is_last(const struct apapi_record *record, size_t index)
 {
     for (size_t i = index + 1; i < record->crossing_count; i++) {
-        if (crossing_is_same(&record->crossing[i], &record->crossing[index])) {
+        if (strcmp(record->crossing[i].threshold, record->crossing[index].threshold) == 0) {
             return false;
         }
     }
@@ -34,7 +29,7 @@ size_t crossing_first(const struct apapi_record *record, size_t index)
 {
     size_t first = 0;
 
-    while (!crossing_is_same(&record->crossing[first], &record->crossing[index])) {
+    while (strcmp(record->crossing[first].threshold, record->crossing[index].threshold) != 0) {
         first++;
     }
     return first;
@@ -101,31 +96,23 @@ void sum_plus(double energy_j, double uncertainty_j, double *sum_j, double *sum_
     }
 }
 
-static uint32_t regions_add_known(uint32_t sum, uint32_t more)
+/* @return the sum of two numbers, or the one that is known. */
+static uint32_t regions_add_known(uint32_t a, uint32_t b)
 {
-    if (sum == APAPI_UNKNOWN || more == APAPI_UNKNOWN) {
-        return sum == APAPI_UNKNOWN ? more : sum;
-    }
-    return sum + more;
+    return a == APAPI_UNKNOWN ? b : b == APAPI_UNKNOWN ? a : a + b;
 }
 
-/* @return the weaker method: "unknown" if one of the two is unknown, else the less direct one. */
-static enum apapi_region_method regions_weaker(enum apapi_region_method a,
-                                               enum apapi_region_method b)
-{
-    if (a == APAPI_REGION_UNKNOWN || b == APAPI_REGION_UNKNOWN) {
-        return APAPI_REGION_UNKNOWN;
-    }
-    return a > b ? a : b;
-}
-
-/* @param missing  bits of the domains that are not known */
+/* Unknown, if the method of one of them is; otherwise the less direct method of the two.
+ * @param missing  bits of the domains that are not known */
 static void regions_add_row(struct region_sum *sum, const struct apapi_region_result *more,
-                            uint32_t missing, bool first)
+                            uint32_t missing)
 {
     struct apapi_region_result *region = &sum->region;
 
-    region->method = first ? more->method : regions_weaker(region->method, more->method);
+    if (more->method == APAPI_REGION_UNKNOWN ||
+        (region->method != APAPI_REGION_UNKNOWN && more->method > region->method)) {
+        region->method = more->method;
+    }
     if (!*region->reason) {
         memcpy(region->reason, more->reason, sizeof region->reason);
     }
@@ -149,23 +136,21 @@ static uint32_t regions_unknown(const struct apapi_region_result *region, uint32
     return of;
 }
 
-/* @return domains that the node has, but that are not known for this region. */
-static uint32_t regions_missing(const struct apapi_measurement *m,
-                                const struct apapi_region_result *region)
-{
-    uint32_t metered = m->unknown_domains;
-
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        metered |= m->domains[d].measured ? domain_bit(d) : 0;
-    }
-    return regions_unknown(region, metered);
-}
-
 /* --- adding --------------------------------------------------------------------------------- */
+
+/* @return an empty sum */
+static struct region_sum region_sum_of(enum apapi_region_kind kind)
+{
+    struct region_sum sum = {.region = region_unmeasured()};
+
+    sum.region.kind = kind;
+    sum.region.method = APAPI_REGION_MEASURED; /* the most direct one */
+    return sum;
+}
 
 /* NULL: no memory. */
 static struct region_sum *regions_find(struct region_sums *sums, enum apapi_region_kind kind,
-                                       const char *path, bool *first)
+                                       const char *path)
 {
     char key[APAPI_REGION_PATH_SIZE + 1] = ""; /* one digit and the path */
     size_t before = sums->keys.count;
@@ -179,10 +164,8 @@ static struct region_sum *regions_find(struct region_sums *sums, enum apapi_regi
     if (number == POOL_NONE || array_add(&sums->rows, number, &sums->room, sizeof *sums->rows)) {
         return NULL;
     }
-    *first = sums->keys.count > before;
-    if (*first) {
-        sums->rows[number] = (struct region_sum){.region = region_unmeasured()};
-        sums->rows[number].region.kind = kind;
+    if (sums->keys.count > before) {
+        sums->rows[number] = region_sum_of(kind);
         memcpy(sums->rows[number].region.path, key + 1, APAPI_REGION_PATH_SIZE);
     }
     return &sums->rows[number];
@@ -208,17 +191,20 @@ int region_sums_add(struct region_sums *sums, const struct apapi_record *record)
 {
     const struct apapi_regions *regions = &record->regions;
     struct apapi_region_losses *losses = &sums->losses;
+    uint32_t metered = record->measurement.unknown_domains; /* domains that the node has */
 
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        metered |= record->measurement.domains[d].measured ? domain_bit(d) : 0;
+    }
     for (size_t i = 0; i < regions->count; i++) {
         const struct apapi_region_result *region = &regions->list[i];
-        bool first;
-        struct region_sum *sum = regions_find(sums, region->kind, region->path, &first);
+        struct region_sum *sum = regions_find(sums, region->kind, region->path);
 
         if (!sum) {
             errno = ENOMEM;
             return -1;
         }
-        regions_add_row(sum, region, regions_missing(&record->measurement, region), first);
+        regions_add_row(sum, region, regions_unknown(region, metered));
     }
     for (size_t i = 0; i < regions->fom_count; i++) {
         regions_add_fom(sums, &regions->foms[i]);
@@ -268,11 +254,10 @@ static void regions_seal(struct region_sum *sum)
 /* Add the regions after the first `max` to the rest, which is there or takes their position. */
 static void regions_cut(struct apapi_regions *result, size_t max)
 {
-    struct region_sum rest = {.region = region_unmeasured()};
+    struct region_sum rest = region_sum_of(APAPI_REGION_REST);
     uint32_t known = 0; /* domains that are known for any of the regions in the rest */
     size_t named = 0, kept = max;
 
-    rest.region.kind = APAPI_REGION_REST;
     while (named < result->count && result->list[named].kind == APAPI_REGION_NAMED) {
         named++;
     }
@@ -286,7 +271,7 @@ static void regions_cut(struct apapi_regions *result, size_t max)
         const struct apapi_region_result *region = &result->list[i];
 
         if (i < named || region->kind == APAPI_REGION_REST) {
-            regions_add_row(&rest, region, regions_unknown(region, known), i == max);
+            regions_add_row(&rest, region, regions_unknown(region, known));
         } else {
             result->list[kept++] = *region;
         }
@@ -353,13 +338,9 @@ static void share_sum_join(struct apapi_share *sum, const struct apapi_share *sh
         struct apapi_share_energy *own = &sum->domains[d];
         const struct apapi_share_energy *more = &share->domains[d];
 
-        if (isnan(own->energy_j)) {
-            *own = *more;
-        } else if (!isnan(more->energy_j)) {
-            sum_plus(more->energy_j, more->uncertainty_j, &own->energy_j, &own->uncertainty_j);
-            own->idle_j = known_plus(own->idle_j, more->idle_j);
-            own->idle_w = known_plus(own->idle_w, more->idle_w);
-        }
+        sum_plus(more->energy_j, more->uncertainty_j, &own->energy_j, &own->uncertainty_j);
+        own->idle_j = known_plus(own->idle_j, more->idle_j);
+        own->idle_w = known_plus(own->idle_w, more->idle_w);
     }
 }
 

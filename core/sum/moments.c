@@ -537,19 +537,10 @@ static void moments_add_domain(struct sweep *sweep)
     }
 }
 
-/* A single record's figure is taken from the record: it is not known more exactly. */
-static double moments_whole_j(const struct sweep *sweep, int d)
-{
-    const struct sum_node *total = sweep->total;
-    const struct sum_piece *piece = sweep->entries->piece;
-
-    return sweep->count == 1 && piece->elapsed_ns == piece->whole_ns
-               ? sweep->entries->domain->whole_j
-               : total->energy_j[d] * (double)total->recorded_ns[d] / (double)total->covered_ns[d];
-}
-
 static void moments_add_all(struct sweep *sweep)
 {
+    const struct sum_entry *first = sweep->entries;
+    bool single = sweep->count == 1 && first->piece->elapsed_ns == first->piece->whole_ns;
     struct sum_node *total = sweep->total;
 
     *total = (struct sum_node){.total_ns = 0};
@@ -557,7 +548,11 @@ static void moments_add_all(struct sweep *sweep)
         if (sweep->extent->domains & domain_bit(d)) {
             sweep->domain = d;
             moments_add_domain(sweep);
-            total->whole_j[d] = total->covered_ns[d] > 0 ? moments_whole_j(sweep, d) : 0;
+        }
+        if (total->covered_ns[d] > 0) { /* a single record's own figure is not known more exactly */
+            total->whole_j[d] = single ? first->domain->whole_j
+                                       : total->energy_j[d] * (double)total->recorded_ns[d] /
+                                             (double)total->covered_ns[d];
         }
     }
     for (size_t i = 0; i < sweep->count; i++) {

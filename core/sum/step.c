@@ -176,21 +176,15 @@ static void note_node(struct apapi_merge *merge, const struct merge_note *wanted
     merge->named++;
 }
 
-static const char *verdict_on(const struct apapi_component_result *component)
-{
-    if (!component->measured) {
-        return "not measured";
-    }
-    return component->outages ? "no readings" : "measured in part";
-}
-
 static void note_component(struct apapi_merge *merge,
                            const struct apapi_component_result *component, size_t index,
                            struct merge_node *node)
 {
     const struct merge_note note = {.kind = MERGE_NOTE_COMPONENT,
                                     .subject = component->name,
-                                    .verdict = verdict_on(component),
+                                    .verdict = !component->measured ? "not measured"
+                                               : component->outages ? "no readings"
+                                                                    : "measured in part",
                                     .reason = component->reason,
                                     .outages = component->measured ? component->outages : 0,
                                     .outage_ns = component->outage_ns,
@@ -221,27 +215,15 @@ static void note_stuck(struct apapi_merge *merge, const struct apapi_component_r
     }
 }
 
-/* Note what is wrong with the record itself: it is valid, but later reports may lack it. */
-static void note_record(struct apapi_merge *merge, const struct apapi_record *record,
-                        struct merge_node *node)
-{
-    const struct merge_note notes[] = {
-        {MERGE_NOTE_INCOMPLETE, "incomplete", .subject = "", .reason = record->reason},
-        {MERGE_NOTE_UNWRITTEN, "not in the accounting files", .subject = "",
-         .reason = record->unwritten}};
-
-    if (!record->complete) {
-        note_node(merge, &notes[0], node);
-    }
-    if (*record->unwritten) {
-        note_node(merge, &notes[1], node);
-    }
-}
-
 static void merge_add_notes(struct apapi_merge *merge, const struct apapi_record *record,
                             struct merge_node *node)
 {
     const struct apapi_measurement *m = &record->measurement;
+    const struct merge_note incomplete = {MERGE_NOTE_INCOMPLETE, "incomplete", .subject = "",
+                                          .reason = record->reason};
+    /* the record is valid, but later reports may lack it */
+    const struct merge_note unwritten = {MERGE_NOTE_UNWRITTEN, "not in the accounting files",
+                                         .subject = "", .reason = record->unwritten};
     size_t events = 0;
 
     for (size_t i = 0; i < m->component_count; i++) {
@@ -249,7 +231,12 @@ static void merge_add_notes(struct apapi_merge *merge, const struct apapi_record
         note_stuck(merge, &m->components[i], events, node);
         events += m->components[i].event_count;
     }
-    note_record(merge, record, node);
+    if (!record->complete) {
+        note_node(merge, &incomplete, node);
+    }
+    if (*record->unwritten) {
+        note_node(merge, &unwritten, node);
+    }
 }
 
 static int by_kind_and_node(const void *left, const void *right)
@@ -589,16 +576,13 @@ int merge_work_out(const struct apapi_merge *merge, struct merge_result *result)
 
 /* --- the step --------------------------------------------------------------------------------- */
 
-#define SPAN_NONE ((struct merge_span){NAN, NAN})
-
 struct apapi_merge *apapi_merge_create(void)
 {
     struct apapi_merge *merge = calloc(1, sizeof(*merge));
 
     if (merge) {
         merge->store.curveless = true;
-        merge->covered = SPAN_NONE;
-        merge->samples = SPAN_NONE;
+        merge->covered = merge->samples = (struct merge_span){NAN, NAN};
     }
     return merge;
 }

@@ -239,12 +239,6 @@ struct apapi_job {
     struct sum_entries entries; /* of the last total */
 };
 
-/** @return whether the time of a total is too short for a power to be known. */
-static inline bool job_total_is_brief(const struct apapi_job_total *total)
-{
-    return total->busy_ns < total->window_ns;
-}
-
 /** @return the entries of one node, which are together: those from `first` on. */
 static inline struct sum_entries sum_node_at(const struct sum_entries *entries, size_t first)
 {

@@ -153,9 +153,9 @@ static struct table_cell energy_cell(const struct apapi_job_total *used)
 
 static struct table_cell power_cell(const struct apapi_job_total *used)
 {
-    return (struct table_cell){.value = job_total_is_brief(used) ? (double)NAN : used->mean_w,
-                               .uncertainty =
-                                   used->mean_w * (used->uncertainty_j / used->energy_j)};
+    return (struct table_cell){
+        .value = used->busy_ns < used->window_ns ? (double)NAN : used->mean_w,
+        .uncertainty = used->mean_w * (used->uncertainty_j / used->energy_j)};
 }
 
 static int full_put_steps(const struct show *show)
