@@ -4,7 +4,7 @@
 /* Records of several nodes, and the merge of them. */
 #include "measure/domain.h"
 #include "sum/merge.h"
-#include "unit/unit.h"
+#include "unit/near.h"
 
 #define S UINT64_C(1000000000)
 
@@ -71,15 +71,6 @@ static inline void set_domain(struct apapi_record *record, enum apapi_domain dom
         .measured = true, .energy_j = energy_j, .uncertainty_j = 2, .power_w = power_w};
 }
 
-static inline void assert_value(double value, double expected)
-{
-    if (isnan(expected)) {
-        assert_true(isnan(value));
-    } else {
-        assert_true(fabs(value - expected) <= 1e-12 * fabs(expected));
-    }
-}
-
 /* Check a domain of the result. Each node has an uncertainty of 2 J. */
 static inline void assert_domain(enum apapi_domain domain, size_t nodes, double energy_j,
                                  struct apapi_summary power_w, uint64_t bin_ns)
@@ -87,12 +78,12 @@ static inline void assert_domain(enum apapi_domain domain, size_t nodes, double 
     struct merge_domain result = domain_of(domain);
 
     assert_int_equal(result.nodes, nodes);
-    assert_value(result.energy_j, energy_j);
-    assert_value(result.power_w.min, power_w.min);
-    assert_value(result.power_w.mean, power_w.mean);
-    assert_value(result.power_w.max, power_w.max);
-    assert_value(result.power_w.p95, power_w.p95);
-    assert_value(result.uncertainty_j, nodes > 0 ? 2.0 * (double)nodes : NAN);
+    assert_near(result.energy_j, energy_j);
+    assert_near(result.power_w.min, power_w.min);
+    assert_near(result.power_w.mean, power_w.mean);
+    assert_near(result.power_w.max, power_w.max);
+    assert_near(result.power_w.p95, power_w.p95);
+    assert_near(result.uncertainty_j, nodes > 0 ? 2.0 * (double)nodes : NAN);
     assert_int_equal(result.bin_ns, bin_ns);
 }
 

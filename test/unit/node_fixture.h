@@ -3,7 +3,6 @@
 #define UNIT_NODE_FIXTURE_H
 /* A node whose control groups, folders and readings are made by the test. */
 #include <fcntl.h>
-#include <ftw.h>
 
 #include "base/clock.h"
 #include "config/config.h"
@@ -11,13 +10,13 @@
 #include "node/shares.h"
 #include "record/hour.h"
 #include "unit/near.h"
+#include "unit/temporary.h"
 
 #define PACKAGE APAPI_DOMAIN_PACKAGE
 #define V1_CPU "/sys/fs/cgroup/cpuacct/slurm_n1"
 #define V1_SET "/sys/fs/cgroup/cpuset/slurm_n1"
 #define V2 "/sys/fs/cgroup/system.slice/slurmstepd.scope"
 
-static char top[64];
 static struct config config;
 static char said[1024];
 
@@ -46,7 +45,7 @@ static inline void put_bytes(const char *name, const void *bytes, size_t size)
     char path[512];
     int file;
 
-    snprintf(path, sizeof path, "%s%s", top, name);
+    snprintf(path, sizeof path, "%s%s", base, name);
     file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
     if (file < 0 && errno == ENOENT) {
         make_folders(path);
@@ -65,20 +64,9 @@ static inline void put(const char *name, const char *text)
     put_bytes(name, text, strlen(text));
 }
 
-static inline int erase(const char *path, const struct stat *status, int flag, struct FTW *where)
-{
-    (void)status;
-    (void)flag;
-    (void)where;
-    return remove(path);
-}
-
 static inline void drop(const char *name)
 {
-    char path[512];
-
-    snprintf(path, sizeof path, "%s%s", top, name);
-    nftw(path, erase, 16, FTW_DEPTH | FTW_PHYS);
+    remove_folder(in_base(name));
 }
 
 /* Set the state of a step in control groups of version 1: its CPU time [s] and its cores. */
@@ -103,38 +91,31 @@ static inline void put_node_cpu(double cpu_s)
 
 static inline void make_root(void)
 {
-    static char acct[128], spool[128], live[128];
+    static char acct[256], spool[256], live[256];
 
-    strcpy(top, "/dev/shm/apapi-shares-XXXXXX");
-    assert_non_null(mkdtemp(top));
-    setenv("APAPI_SYSROOT", top, 1);
+    make_base_below("/dev/shm");
+    setenv("APAPI_SYSROOT", base, 1);
     setenv("SLURM_CONF", "/nonexistent", 1);
     put("/sys/fs/cgroup/empty", "");
     put("/live/n1/empty", "");
     put("/spool/empty", "");
     put("/acct/empty", "");
     config_defaults(&config);
-    snprintf(acct, sizeof acct, "%s/acct", top);
-    snprintf(spool, sizeof spool, "%s/spool", top);
-    snprintf(live, sizeof live, "%s/live", top);
-    config.acct_dir = acct;
-    config.spool_dir = spool;
-    config.live_dir = live;
+    config.acct_dir = strcpy(acct, in_base("acct"));
+    config.spool_dir = strcpy(spool, in_base("spool"));
+    config.live_dir = strcpy(live, in_base("live"));
     *said = '\0';
 }
 
 static inline void remove_root(void)
 {
-    drop("");
+    remove_base();
     config_clear(&config);
 }
 
 static inline int open_folder(void)
 {
-    char path[128];
-
-    snprintf(path, sizeof path, "%s/live/n1", top);
-    return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return open(in_base("live/n1"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
 static int folder;                 /* folder of the node */

@@ -109,15 +109,12 @@ PREPARED(components_of_intervals)
 static void check(enum spank_apapi_option option, const char *text, bool bounded, int code,
                   const char *hint)
 {
-    struct apapi_error err = {""};
-
     ask(option, text);
     if (code == 0) {
-        assert_int_equal(choice_check(&choice, option, bounded, &err), 0);
+        assert_int_equal(choice_check(&choice, option, bounded, &why), 0);
         return;
     }
-    assert_fails(code, choice_check(&choice, option, bounded, &err));
-    assert_contains(err.text, hint);
+    assert_fails_with(code, hint, choice_check(&choice, option, bounded, &why));
 }
 
 PREPARED(checks)

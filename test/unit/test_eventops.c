@@ -3,8 +3,8 @@
 #include <locale.h>
 
 #include "config/definitions.h"
+#include "unit/near.h"
 #include "unit/problem_log.h"
-#include "unit/unit.h"
 
 #define BASE                                                                                       \
     "nvml:::Tesla_K20c:power,APAPI_OP1_NOP,APAPI_STAT_MIN|APAPI_STAT_MAX|APAPI_STAT_AVG,"          \
@@ -301,11 +301,6 @@ TEST(events_without_a_definition)
     }
 }
 
-static void assert_close(double got, double wanted)
-{
-    fail_if(!(fabs(got - wanted) <= 1e-9 * fabs(wanted)), "%.17g is not %.17g", got, wanted);
-}
-
 TEST(time_of_each_operation)
 {
     static const struct {
@@ -329,10 +324,10 @@ TEST(time_of_each_operation)
             snprintf(line, sizeof line, "%s,APAPI_STAT_NO,APAPI_STAT_ALL,%s,t,u,2,t,u,4",
                      operations[i].operation, raw ? "0" : "auto");
             ops = ops_of("e", line);
-            assert_close(apapi_definition_divisor(apapi_eventops_at(ops, 0), &event, 0),
-                         raw ? 2 : 4);
-            assert_close(apapi_definition_divisor(apapi_eventops_at(ops, 0), &event, 1),
-                         raw ? 4 : operations[i].divisor);
+            assert_within(apapi_definition_divisor(apapi_eventops_at(ops, 0), &event, 0),
+                          raw ? 2 : 4, 1e-9);
+            assert_within(apapi_definition_divisor(apapi_eventops_at(ops, 0), &event, 1),
+                          raw ? 4 : operations[i].divisor, 1e-9);
         }
     }
 }

@@ -86,15 +86,10 @@ static struct apapi_live_slot numbered(uint64_t number)
 
 static bool is_whole(const struct apapi_live_slot *slot)
 {
-    const struct apapi_live_slot whole = numbered(slot->time_ns);
-    const apapi_live_word *should = (const apapi_live_word *)(const void *)&whole;
-    const apapi_live_word *is = (const apapi_live_word *)(const void *)slot;
-    bool same = slot->sequence == 2 * slot->time_ns;
+    struct apapi_live_slot whole = numbered(slot->time_ns);
 
-    for (size_t i = 1; i < sizeof whole / sizeof *is; i++) {
-        same = same && is[i] == should[i];
-    }
-    return same;
+    whole.sequence = 2 * slot->time_ns;
+    return memcmp(slot, &whole, sizeof whole) == 0;
 }
 
 struct seen {
@@ -150,8 +145,6 @@ static char live_dir[PATH_MAX];
 
 static struct livefile live;
 
-static struct apapi_error err;
-
 static void make_live(void)
 {
     make_base_below("/dev/shm");
@@ -165,7 +158,6 @@ static void make_live(void)
     snprintf(live_dir, sizeof live_dir, "%s/live", base);
     step.config.live_dir = live_dir;
     live = LIVEFILE_NONE;
-    err.text[0] = '\0';
 }
 
 static void remove_live(void)
@@ -177,9 +169,9 @@ static void remove_live(void)
 /* Publish a page as a session does. */
 static void publish(struct livefile *file)
 {
-    fail_if(livefile_create(file, &step, &err), "%s", err.text);
+    fail_if(livefile_create(file, &step, &why), "%s", why.text);
     live_page_init(file->page);
-    fail_if(livefile_publish(file, &step, &err), "%s", err.text);
+    fail_if(livefile_publish(file, &step, &why), "%s", why.text);
 }
 
 static int count_page(const struct apapi_live_page *found, void *jobs)
@@ -206,7 +198,7 @@ static const char *scan(struct apapi_live_counts *counts)
     static char jobs[256];
 
     jobs[0] = '\0';
-    fail_if(apapi_live_scan(live_dir, count_page, jobs, counts, &err), "%s", err.text);
+    fail_if(apapi_live_scan(live_dir, count_page, jobs, counts, &why), "%s", why.text);
     return jobs;
 }
 
@@ -282,9 +274,9 @@ LIVE(what_is_no_page_is_not_believed)
             continue;
         }
         file = forge(path, &forgery);
-        opened = apapi_live_open(path, &err);
+        opened = apapi_live_open(path, &why);
         fail_if(opened ? forgery.error != 0 : errno != forgery.error, "case %zu: %s", i,
-                opened ? "opened" : err.text);
+                opened ? "opened" : why.text);
         apapi_live_close(opened);
         scan(&counts);
         assert_int_equal(counts.pages, forgery.error == 0);
@@ -356,11 +348,11 @@ LIVE(nobody_sees_it_before_it_is_whole)
 {
     struct apapi_live_counts counts;
 
-    assert_int_equal(livefile_create(&live, &step, &err), 0);
+    assert_int_equal(livefile_create(&live, &step, &why), 0);
     assert_string_equal(scan(&counts), "");
     assert_int_equal(counts.broken + counts.dead, 0);
     live_page_init(live.page);
-    assert_int_equal(livefile_publish(&live, &step, &err), 0);
+    assert_int_equal(livefile_publish(&live, &step, &why), 0);
     assert_string_equal(scan(&counts), "n1/4711.0 ");
 }
 
@@ -370,11 +362,11 @@ LIVE(the_same_step_again)
     struct livefile first, second;
 
     publish(&first);
-    assert_int_equal(livefile_create(&second, &step, &err), 0);
+    assert_int_equal(livefile_create(&second, &step, &why), 0);
     live_page_init(second.page);
-    assert_fails(EEXIST, livefile_publish(&second, &step, &err));
+    assert_fails(EEXIST, livefile_publish(&second, &step, &why));
     die(&first);
-    assert_int_equal(livefile_publish(&second, &step, &err), 0);
+    assert_int_equal(livefile_publish(&second, &step, &why), 0);
     livefile_close(&second);
     assert_false(is_there("4711.0"));
 }
@@ -438,8 +430,8 @@ LIVE(names_that_lead_elsewhere_are_refused)
     assert_refused(EINVAL, "../n1");
     strcpy(step.id.node, "n1");
     strcpy(step.id.step, "0/../../x");
-    assert_int_equal(livefile_create(&live, &step, &err), 0);
-    assert_fails(EINVAL, livefile_publish(&live, &step, &err));
+    assert_int_equal(livefile_create(&live, &step, &why), 0);
+    assert_fails(EINVAL, livefile_publish(&live, &step, &why));
 }
 
 LIVE(a_disk_is_refused)
@@ -468,7 +460,7 @@ static int try_hoarding(void)
         mount("small", base, "tmpfs", 0, "size=4m,mode=755")) {
         return 77;
     }
-    while (count < PAGES && livefile_create(&held[count], &step, &err) == 0) {
+    while (count < PAGES && livefile_create(&held[count], &step, &why) == 0) {
         count++;
     }
     if (count < PAGES / 2 || count == PAGES || errno != ENOSPC || statfs(base, &status)) {

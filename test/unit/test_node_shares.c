@@ -9,6 +9,9 @@
 #include "session/live.h"
 #include "unit/node_fixture.h"
 
+#define HOUR_FILE "spool/n1.hour"
+#define IDLE_FILE "spool/n1.idle"
+
 static const struct share_key *key_of(uint32_t job)
 {
     static struct share_key key;
@@ -213,7 +216,7 @@ struct shown {
 static int put_page(unsigned job, const struct shown *shown)
 {
     struct apapi_live_page *page = calloc(1, sizeof *page);
-    char name[64], path[256];
+    char name[64];
     int file;
 
     assert_non_null(page);
@@ -232,8 +235,7 @@ static int put_page(unsigned job, const struct shown *shown)
     snprintf(name, sizeof name, "/live/n1/1000/%u.0", job);
     put_bytes(name, page, sizeof *page);
     free(page);
-    snprintf(path, sizeof path, "%s%s", top, name);
-    file = open(path, O_RDWR | O_CLOEXEC);
+    file = open(in_base(name), O_RDWR | O_CLOEXEC);
     assert_true(file >= 0);
     return file;
 }
@@ -399,19 +401,16 @@ NODE(an_hour_closes)
 /* The next sampler writes the last checkpoint, and the gap begins at the checkpoint. */
 NODE(a_killed_sampler_loses_a_checkpoint_at_most)
 {
-    char path[128], kept[128];
     struct node_reading reading;
 
-    snprintf(path, sizeof path, "%s/spool/n1.hour", top);
-    snprintf(kept, sizeof kept, "%s/kept", top);
     add(1, 100);
-    while (link(path, kept)) {
+    while (link(in_base(HOUR_FILE), in_base("kept"))) {
         usleep(1000);
     }
     end_sampler();
-    assert_int_not_equal(access(path, F_OK), 0); /* the hour is in acct_dir */
+    assert_int_not_equal(access(in_base(HOUR_FILE), F_OK), 0); /* the hour is in acct_dir */
     empty_accounting();
-    assert_int_equal(rename(kept, path), 0);
+    assert_int_equal(rename(in_base("kept"), in_base(HOUR_FILE)), 0);
     begin_sampler();
     end_sampler();
     assert_near(read_hour().total.energy_j, 100);
@@ -458,12 +457,9 @@ static void assert_hours(unsigned count, double energy_j)
     assert_near(all.energy_j, energy_j);
 }
 
-static char waiting[128];
-
 /* Keep acct_dir from being written while two hours pass, and a third one begins. */
 static void lose_accounting(void)
 {
-    snprintf(waiting, sizeof waiting, "%s/spool/n1.hour", top);
     drop("/acct");
     put("/acct", "");
     for (int i = 0; i < 3; i++) {
@@ -471,11 +467,11 @@ static void lose_accounting(void)
     }
     *said = '\0';
     /* the present hour has no end; the thread that writes is heard after it has ended */
-    for (int i = 0; i < 6000 && (count_lines(waiting) < 2 || !*said); i++) {
+    for (int i = 0; i < 6000 && (count_lines(in_base(HOUR_FILE)) < 2 || !*said); i++) {
         usleep(10000);
         add_at(NOON + 2 * HOUR + NS_PER_S, 0);
     }
-    assert_int_equal(count_lines(waiting), 2);
+    assert_int_equal(count_lines(in_base(HOUR_FILE)), 2);
 }
 
 /* The hours are written by the same sampler, or by the next one. */
@@ -486,7 +482,7 @@ NODE(hours_wait_until_they_can_be_written)
         assert_non_null(strstr(said, "/acct"));
         if (next) {
             end_sampler();
-            assert_int_equal(count_lines(waiting), 3);
+            assert_int_equal(count_lines(in_base(HOUR_FILE)), 3);
         }
         empty_accounting();
         if (next) {
@@ -494,7 +490,7 @@ NODE(hours_wait_until_they_can_be_written)
         }
         end_sampler();
         assert_hours(3, 300);
-        assert_int_not_equal(access(waiting, F_OK), 0);
+        assert_int_not_equal(access(in_base(HOUR_FILE), F_OK), 0);
         begin_sampler();
     }
 }
@@ -537,12 +533,10 @@ static void assert_gap(int64_t saved_ns, int64_t begin_ns, const char *reason)
     const struct timespec times[] = {
         {.tv_nsec = UTIME_OMIT}, {.tv_sec = saved_ns / NS_PER_S, .tv_nsec = saved_ns % NS_PER_S}};
     struct hour hour;
-    char path[128];
 
     empty_accounting();
-    put("/spool/n1.idle", "");
-    snprintf(path, sizeof path, "%s/spool/n1.idle", top);
-    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+    write_string(in_base(IDLE_FILE), "");
+    assert_int_equal(utimensat(AT_FDCWD, in_base(IDLE_FILE), times, 0), 0);
     begin_sampler();
     for (int i = 1; i <= 2; i++) {
         add_at(begin_ns + i * NS_PER_S, 100);
@@ -573,16 +567,13 @@ TEST_WITH(a_boot_is_a_gap, make_root, remove_root)
 /* Change the file into one that another version has left. */
 static void cut_idle(long size)
 {
-    char path[256];
-    FILE *file;
+    FILE *file = fopen(in_base(IDLE_FILE), "r+");
 
-    snprintf(path, sizeof path, "%s/spool/n1.idle", top);
-    file = fopen(path, "r+");
     assert_non_null(file);
     assert_int_equal(fseek(file, 8, SEEK_SET), 0);
     assert_int_equal(fwrite(&(uint64_t){(uint64_t)size}, 8, 1, file), 1);
     fclose(file);
-    assert_int_equal(truncate(path, size), 0);
+    assert_int_equal(truncate(in_base(IDLE_FILE), size), 0);
 }
 
 /* The next sampler begins with the idle power that was extrapolated, until it knows more. */

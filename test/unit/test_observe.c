@@ -67,11 +67,7 @@ static int new_page(void)
 
 static void refused(int file, int error, const char *text)
 {
-    struct apapi_error err = {""};
-
-    assert_null(observed_create(file, &err));
-    assert_int_equal(errno, error);
-    assert_string_equal(err.text, text);
+    assert_fails_saying(error, text, observed_create(file, &why));
     close(file);
 }
 

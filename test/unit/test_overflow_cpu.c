@@ -74,9 +74,7 @@ static int set(const char *event, unsigned kind, struct told *whom)
     return apapi_overflow_set(session, event, EACH, APAPI_OVERFLOW_EVERY | kind, tell, whom);
 }
 
-static char why_not[256];
-
-/* @return false: the event cannot be counted here; why_not says why. */
+/* @return false: the event cannot be counted here; `why` says why. */
 static bool set_or_skip(const char *event, unsigned kind, struct told *whom, int *number)
 {
     const struct apapi_overflow what = {.event = event,
@@ -84,16 +82,14 @@ static bool set_or_skip(const char *event, unsigned kind, struct told *whom, int
                                         .mode = APAPI_OVERFLOW_EVERY | kind,
                                         .handler = tell,
                                         .user = whom};
-    struct apapi_error err = {""};
 
-    *number = apapi_overflow_add(session, &what, &err);
+    *number = apapi_overflow_add(session, &what, &why);
     if (*number >= 0) {
         return true;
     }
     if (errno != ENOTSUP && errno != ENOENT && errno != ENODEV && errno != EACCES) {
-        fail_msg("%s", err.text);
+        fail_msg("%s", why.text);
     }
-    snprintf(why_not, sizeof why_not, "%s", err.text);
     return false;
 }
 
@@ -140,7 +136,7 @@ static void count_one(unsigned kind)
     bool quiet;
 
     if (!set_or_skip(TASK, kind, &told[0], &number)) {
-        skip_because("PAPI cannot count " TASK " here: %s", why_not);
+        skip_because("PAPI cannot count " TASK " here: %s", why.text);
     }
     work_until(&told[0], CALLS);
     quiet = remove_counter(number);
@@ -171,7 +167,7 @@ static int count_tasks(struct told *mine)
     int number;
 
     if (!set_or_skip(TASK, APAPI_OVERFLOW_HARDWARE, mine, &number)) {
-        skip_because("PAPI cannot count " TASK " here: %s", why_not);
+        skip_because("PAPI cannot count " TASK " here: %s", why.text);
     }
     return number;
 }

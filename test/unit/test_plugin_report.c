@@ -118,12 +118,12 @@ TEST(a_refused_report_is_sent_again)
 }
 
 static int send_to(const struct report_collector *collector, const char *address,
-                   const char *payload, uint64_t patience_ns, struct apapi_error *err)
+                   const char *payload, uint64_t patience_ns)
 {
     const struct report report = {
         .word = APAPI_WORD_ABSENT, .node = "n1", .nodelist = "", .payload = payload};
 
-    return report_send(collector, address, &report, deadline_now() + patience_ns, err);
+    return report_send(collector, address, &report, deadline_now() + patience_ns, &why);
 }
 
 TEST(nobody_listens)
@@ -132,7 +132,7 @@ TEST(nobody_listens)
 
     close(listen_here(5, &collector));
     assert_fails_with(ECONNREFUSED, "127.0.0.1",
-                      send_to(&collector, "127.0.0.1", "x", PATIENCE_NS, &why));
+                      send_to(&collector, "127.0.0.1", "x", PATIENCE_NS));
 }
 
 TEST(what_is_no_address)
@@ -141,7 +141,7 @@ TEST(what_is_no_address)
     struct report_collector collector = {.port = 1, .token = TOKEN};
 
     for (size_t i = 0; i < COUNT_OF(addresses); i++) {
-        assert_fails(EINVAL, send_to(&collector, addresses[i], "x", PATIENCE_NS, &why));
+        assert_fails(EINVAL, send_to(&collector, addresses[i], "x", PATIENCE_NS));
     }
 }
 
@@ -155,7 +155,7 @@ TEST(the_other_side_is_gone)
     memset(payload, 'x', sizeof payload - 1);
     /* the connection is queued, but never read */
     setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &(int){4096}, sizeof(int));
-    assert_fails(ETIMEDOUT, send_to(&collector, "127.0.0.1", payload, 200 * DEADLINE_MS, &why));
+    assert_fails(ETIMEDOUT, send_to(&collector, "127.0.0.1", payload, 200 * DEADLINE_MS));
     assert_true(deadline_now() - began_ns < PATIENCE_NS);
     close(listener);
 }

@@ -128,13 +128,6 @@ static double spikes_over_twelve_decades(void)
 
 static double (*const distributions[])(void) = {idle_and_busy, spikes_over_twelve_decades};
 
-static int by_value(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-
-    return (a > b) - (a < b);
-}
-
 /* Add values in random order, then in rising order: then even values of more octaves than there are
  * bins get into the right one. */
 TEST(p95_is_right_within_one_percent)
@@ -153,7 +146,7 @@ TEST(p95_is_right_within_one_percent)
                 apapi_histogram_add(&histogram, samples[i], 100000000);
             }
         }
-        qsort(samples, VALUES, sizeof *samples, by_value);
+        qsort(samples, VALUES, sizeof *samples, compare_double);
         for (size_t i = 0; d % 2 && i < VALUES; i++) {
             apapi_histogram_add(&histogram, samples[i], 100000000);
         }

@@ -140,22 +140,16 @@ static void be_silent(bool silent)
     node_source_wait_ns = silent ? 200000000 : 20000000000;
 }
 
-static void node_begin_as(bool silent)
+static void node_begin(void)
 {
     node_describe();
     atomic_store(&node.raw, FIRST_RAW - FAKE_METER_STEP);
     node_make_page();
     node_listen();
-    be_silent(silent);
     atomic_store(&node.ends, false);
     atomic_store(&node.asked, 0);
     assert_int_equal(pthread_create(&node.thread, NULL, node_answer, NULL), 0);
     node_source_use("/tmp", node_name());
-}
-
-static void node_begin(void)
-{
-    node_begin_as(false);
 }
 
 static void node_end(void)
@@ -172,6 +166,7 @@ static void begin(void)
 {
     node.socket = -1;
     node.readings.page = NULL;
+    be_silent(false);
     make_base();
     prepare();
 }
@@ -352,7 +347,8 @@ PREPARED(a_page_of_others_is_not_used)
 
 PREPARED(one_that_does_not_answer_is_not_waited_for_twice)
 {
-    node_begin_as(true);
+    be_silent(true);
+    node_begin();
     assert_fails(ETIMEDOUT, apapi_source_node.open("plain", &why));
     assert_int_equal(apapi_source_node.probe("plain", &why), -1);
     assert_fails(ENOSYS, apapi_source_node.open("plain", &why));

@@ -62,13 +62,6 @@ void __wrap_dense_start_next(struct dense_start *start, struct apapi_moment when
     }
 }
 
-static void pause_ms(long ms)
-{
-    const struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
-
-    clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
-}
-
 static atomic_int samples;
 
 static void count_sample(const struct apapi_sample *sample, void *unused)
@@ -83,9 +76,9 @@ static void pause_for_readings(void)
 {
     int before = atomic_load(&samples);
 
-    pause_ms(20);
+    usleep(20000);
     while (atomic_load(&samples) < before + 3) {
-        pause_ms(1);
+        usleep(1000);
     }
 }
 
@@ -246,7 +239,7 @@ static void use_energy(struct apapi_session *session)
 
     set_energy(1000000, 1000000);
     assert_int_equal(apapi_session_start(session, 0, NULL), 0);
-    pause_ms(60);
+    usleep(60000);
     set_energy(103000000, 21000000);
     assert_int_equal(apapi_session_snapshot(session, &so_far, NULL), 0);
     apapi_measurement_clear(&so_far);

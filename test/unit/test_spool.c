@@ -196,8 +196,7 @@ PREPARED(a_full_disk_keeps_what_was_there)
     struct spool spool = SPOOL_CLOSED(dir, "n1", "1.0");
     char longer[4096];
 
-    memset(longer, 'x', sizeof longer - 1);
-    longer[sizeof longer - 1] = '\0';
+    snprintf(longer, sizeof longer, "%04095d", 7);
     save(&spool, "a");
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     small = before;

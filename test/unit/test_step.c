@@ -33,17 +33,15 @@ static int parse(const char *const pairs[])
 
 TEST(the_words_of_plugstack_above_the_file)
 {
-    char path[] = "/tmp/test_step_XXXXXX";
-    FILE *file = fdopen(mkstemp(path), "w");
+    const char *path = in_base("conf");
 
-    fputs("checkpoint = 2m\nsampler_nice = 7\nlive_dir = off\n[budget]\nmax_budget = 1kWh\n", file);
-    assert_int_equal(fclose(file), 0);
+    write_string(path, "checkpoint = 2m\nsampler_nice = 7\nlive_dir = off\n"
+                       "[budget]\nmax_budget = 1kWh\n");
     assert_int_equal(parse((const char *[]){"config", path, "words",
                                             "acct_dir=/a\nsampler_nice=-5\nnonsense\nspool_dir=x\n"
                                             "config=/other\n",
                                             NULL}),
                      0);
-    unlink(path);
     assert_string_equal(step.config.acct_dir, "/a");
     assert_int_equal(step.config.sampler_nice, -5);
     assert_int_equal(step.config.checkpoint_ns, 120000 * MS);
@@ -94,12 +92,10 @@ TEST(the_nodes_of_a_step)
     assert_int_equal(parse((const char *[]){"nodelist", "n[1-2]", NULL}), 0);
     assert_string_equal(step.id.nodelist, "");
     /* a list of nodes is taken as a whole or not at all */
-    memset(list, 'n', sizeof list);
-    list[255] = '\0';
+    snprintf(list, sizeof list, "%0255d", 7);
     assert_int_equal(parse((const char *[]){"nodes", "2", "nodelist", list, NULL}), 0);
     assert_string_equal(step.id.nodelist, list);
-    list[255] = 'n';
-    list[256] = '\0';
+    snprintf(list, sizeof list, "%0256d", 7);
     assert_int_equal(parse((const char *[]){"nodes", "2", "nodelist", list, NULL}), 0);
     assert_string_equal(step.id.nodelist, "");
 }
@@ -165,15 +161,6 @@ TEST_WITH(work_that_lasts, open_disk, close_disk)
 
 static char packet[PACKET_MAX];
 
-static void clean(void)
-{
-    unsetenv("APAPI_EVENTLIST");
-    unsetenv("APAPI_EVENTOPS");
-    unsetenv("APAPI_CMPLIST");
-    unsetenv("APAPI_VERBOSE");
-    unsetenv(PACKET_VARIABLE);
-}
-
 TEST(what_goes_in_comes_out)
 {
     struct packet_item item;
@@ -227,10 +214,7 @@ TEST(bounds_of_a_packet)
     assert_int_equal(strlen(packet), PACKET_MAX - 1);
     assert_true(packet_find(packet, PACKET_EVENTLIST, &item));
     assert_int_equal(packet_add(packet, PACKET_VERBOSE, "", "", 0), -1);
-    memset(name, 'y', sizeof name - 1);
-    name[sizeof name - 1] = '\0';
-    name[sizeof name - 2] = 'z';
-    name[sizeof name - 3] = '\n';
+    snprintf(name, sizeof name, "%0*d\nz", (int)sizeof name - 3, 7);
     packet[0] = '\0';
     assert_int_equal(packet_add(packet, PACKET_EVENTLIST, name, "x", 1), 0);
     assert_true(packet_find(packet, PACKET_EVENTLIST, &item));
@@ -238,15 +222,14 @@ TEST(bounds_of_a_packet)
     assert_string_equal(item.name + PACKET_NAME_SIZE - 3, "?z");
 }
 
-static char path[] = "/tmp/apapi-packet-XXXXXX";
-
 static int pack(void)
 {
     return pack_environment(packet, stderr, &why);
 }
 
-TEST_WITH(packing_reads_checks_and_strips, clean, NULL)
+TEST(packing_reads_checks_and_strips)
 {
+    const char *path = in_base("list");
     struct apapi_event_rules rules = {0};
     struct packet_item item;
 
@@ -267,7 +250,7 @@ TEST_WITH(packing_reads_checks_and_strips, clean, NULL)
 }
 
 /* A user who has become another user may run srun below the first one's home, which is closed. */
-TEST_WITH(a_folder_that_cannot_be_entered_is_missed_by_relative_names_alone, clean, NULL)
+TEST(a_folder_that_cannot_be_entered_is_missed_by_relative_names_alone)
 {
     char *text = NULL;
 
@@ -282,11 +265,13 @@ TEST_WITH(a_folder_that_cannot_be_entered_is_missed_by_relative_names_alone, cle
     assert_int_equal(questions_answer(&message, &text), -1);
     assert_string_equal(text, "/no/such: No such file or directory\n");
     free(text);
+    unsetenv("APAPI_EVENTOPS"); /* which the answer has set */
 }
 
-TEST_WITH(what_is_carried_stays, clean, NULL)
+TEST(what_is_carried_stays)
 {
     static char carried[PACKET_MAX];
+    const char *path = in_base("list");
     struct packet_item item;
 
     write_string(path, "rapl:::OLD\n");
@@ -314,20 +299,19 @@ TEST_WITH(what_is_carried_stays, clean, NULL)
     assert_false(packet_find(packet, PACKET_EVENTLIST, &item));
 }
 
-TEST_WITH(a_bad_part_leaves_the_good_one, clean, NULL)
+TEST(a_bad_part_leaves_the_good_one)
 {
     struct apapi_event_rules rules = {0};
-    struct apapi_error err = {""};
 
     packet[0] = '\0';
     packet_add(packet, PACKET_EVENTLIST, "l", "rapl:::A\n", 9);
     packet_add(packet, PACKET_EVENTOPS, "o", "nonsense\n", 9);
-    assert_int_equal(pack_open(packet, &rules, &err), -1);
+    assert_int_equal(pack_open(packet, &rules, &why), -1);
     assert_non_null(rules.user_list);
     assert_null(rules.user_ops);
-    assert_ptr_equal(strstr(err.text, "o"), err.text);
+    assert_ptr_equal(strstr(why.text, "o"), why.text);
     apapi_event_rules_clear(&rules);
-    assert_int_equal(pack_open("", &rules, &err), 0);
+    assert_int_equal(pack_open("", &rules, &why), 0);
 }
 
 TEST(a_users_name_is_whole_or_not_known)
@@ -340,17 +324,4 @@ TEST(a_users_name_is_whole_or_not_known)
     assert_string_equal(name, "root");
 }
 
-static void make_file(void)
-{
-    int fd = mkstemp(path);
-
-    assert_true(fd >= 0);
-    assert_int_equal(close(fd), 0);
-}
-
-static void remove_file(void)
-{
-    unlink(path);
-}
-
-ALL_TESTS_IN(make_file, remove_file)
+ALL_TESTS_IN(make_base, remove_base)

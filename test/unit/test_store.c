@@ -187,7 +187,6 @@ STORE_TEST(what_is_in_the_way_is_refused_and_named)
     };
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct apapi_error err = {""};
         int result;
 
         if (geteuid() != 0 && strstr(cases[i].before, "chown")) {
@@ -197,13 +196,14 @@ STORE_TEST(what_is_in_the_way_is_refused_and_named)
         snprintf(store, sizeof store, "%s/%s", base, cases[i].dir);
         alarm(120);
         errno = 0;
-        result = apapi_store_append(store, "n1", NOON_NS, "{}", &err);
+        why.text[0] = '\0';
+        result = apapi_store_append(store, "n1", NOON_NS, "{}", &why);
         alarm(0);
         fail_if(result != (cases[i].code ? -1 : 0) ||
                     (result && errno != cases[i].code && errno != cases[i].other_code) ||
-                    !strstr(err.text, cases[i].code ? in_base(cases[i].named) : "") ||
+                    !strstr(why.text, cases[i].code ? in_base(cases[i].named) : "") ||
                     !shell(cases[i].after),
-                "case %zu: %d, errno %d: %s", i, result, errno, err.text);
+                "case %zu: %d, errno %d: %s", i, result, errno, why.text);
     }
 }
 

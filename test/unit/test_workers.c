@@ -5,8 +5,6 @@
  * that must not wait for a source is made while the source waits for the test. Also run under TSan
  * and ASan.
  */
-#include <time.h>
-
 #include "apapi/live.h"
 #include "unit/workers_fixture.h"
 
@@ -81,12 +79,11 @@ struct reported {
 
 static void take_sample(const struct apapi_sample *sample, void *context)
 {
-    const struct timespec while_inside = {.tv_nsec = 1000000};
     struct reported *reported = context;
 
     (void)sample;
     atomic_fetch_add(&reported->overlaps, atomic_fetch_add(&reported->inside, 1) > 0);
-    clock_nanosleep(CLOCK_MONOTONIC, 0, &while_inside, NULL);
+    usleep(1000);
     atomic_fetch_add(&reported->samples, 1);
     atomic_fetch_sub(&reported->inside, 1);
 }
@@ -231,9 +228,7 @@ static void hang_again(const struct apapi_sample *sample, void *context)
 
 static void *let_one_reading_end(void *context)
 {
-    const struct timespec after_the_stop = {.tv_nsec = 100000000};
-
-    clock_nanosleep(CLOCK_MONOTONIC, 0, &after_the_stop, NULL);
+    usleep(100000); /* after the stop */
     atomic_store(&((struct fake_meter *)context)->read_hangs, false);
     return NULL;
 }
@@ -367,14 +362,13 @@ PREPARED(reopening_hangs)
 /* The look is at least 32 ms later. It counts nowhere; test_meter.c tests the time it covers. */
 PREPARED(counters_are_looked_at_after_their_last_reading)
 {
-    const struct timespec long_enough = {.tv_nsec = 40000000};
     int reads;
 
     checks = true;
     meters[PLAIN].update_ns = 1000000;
     intervals.default_ns = 3000000; /* too short for probes */
     create_and_start("plain");
-    clock_nanosleep(CLOCK_MONOTONIC, 0, &long_enough, NULL);
+    usleep(40000);
     halt();
     reads = atomic_load(&meters[PLAIN].good);
     assert_energy(&m.components[0].events[0], reads - 2);
@@ -391,8 +385,6 @@ static void hang_after_the_last(const struct apapi_sample *sample, void *context
 /* A source that hangs in the look has been read. */
 PREPARED(nobody_waits_long_for_that_look)
 {
-    const struct timespec long_enough = {.tv_nsec = 40000000};
-
     checks = true;
     no_grace();
     meters[ODD].own_worker = true;
@@ -401,7 +393,7 @@ PREPARED(nobody_waits_long_for_that_look)
     config.context = &meters[ODD];
     create_and_start("odd");
     await(&meters[ODD].good, 1);
-    clock_nanosleep(CLOCK_MONOTONIC, 0, &long_enough, NULL);
+    usleep(40000);
     halt();
     assert_string_equal(m.components[0].reason, "");
     assert_energy(&m.components[0].events[0], 1);
