@@ -27,11 +27,6 @@ static int bad_duration(struct apapi_error *err, const char *text)
                       text);
 }
 
-static int too_long(struct apapi_error *err, const char *text)
-{
-    return apapi_fail(err, ERANGE, "duration '%.60s' is too long", text);
-}
-
 int apapi_duration_parse(const char *text, uint64_t *duration_ns, struct apapi_error *err)
 {
     uint64_t whole = 0, billionths = 0, unit;
@@ -43,7 +38,7 @@ int apapi_duration_parse(const char *text, uint64_t *duration_ns, struct apapi_e
     }
     rest = text_digits(text, UINT64_MAX, &whole);
     if (!rest) {
-        return too_long(err, text);
+        return apapi_fail(err, ERANGE, "duration '%.60s' is too long", text);
     }
     if (*rest == '.' && isdigit((unsigned char)rest[1])) {
         fraction = true;
@@ -60,7 +55,7 @@ int apapi_duration_parse(const char *text, uint64_t *duration_ns, struct apapi_e
         return bad_duration(err, text);
     }
     if (whole > (UINT64_MAX - unit) / unit) {
-        return too_long(err, text);
+        return apapi_fail(err, ERANGE, "duration '%.60s' is too long", text);
     }
     /* billionths < 1e9 and unit <= 3.6e12: the product fits */
     *duration_ns = whole * unit + billionths * (unit / 1000) / 1000000;

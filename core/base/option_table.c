@@ -18,12 +18,25 @@
 struct flat {
     struct {
         const struct option_row *row;
-        char *options; /* the struct in which `offset` of the row counts */
+        size_t offset; /* of what the row sets, in the caller's struct */
     } rows[ROWS_MAX];
     size_t count;
     struct option names[ROWS_MAX + 3]; /* for getopt_long(): the rows, help, version and the end */
     char letters[4 + 2 * ROWS_MAX];
 };
+
+/* @param offset  of the struct in which the rows' offsets count */
+static void flat_add_rows(struct flat *flat, const struct option_row *row, size_t offset)
+{
+    for (; row->name; row++) {
+        if (row->kind == OPTION_ROWS) {
+            flat_add_rows(flat, row->rows, offset + row->offset);
+        } else if (flat->count < ROWS_MAX) {
+            flat->rows[flat->count].row = row;
+            flat->rows[flat->count++].offset = offset + row->offset;
+        }
+    }
+}
 
 /* --- the text of --help ----------------------------------------------------------------------- */
 
@@ -66,54 +79,36 @@ static size_t print_row(const struct option_row *row, size_t at, size_t column, 
     return 0;
 }
 
-static void option_table_print_rows(const struct option_row *row, size_t column, FILE *out)
-{
-    size_t at = 0;
-
-    for (; row->name; row++) {
-        if (row->kind == OPTION_ROWS) {
-            option_table_print_rows(row->rows, column, out);
-        } else if (row->help) {
-            at = print_row(row, at, column, out);
-        }
-    }
-}
-
 void option_table_help(const struct option_table *table, FILE *out)
 {
+    struct flat flat = {.count = 0};
+    size_t at = 0;
+
     fputs(table->head, out);
-    option_table_print_rows(table->rows, table->column, out);
+    flat_add_rows(&flat, table->rows, 0);
+    for (size_t i = 0; i < flat.count; i++) {
+        at = flat.rows[i].row->help ? print_row(flat.rows[i].row, at, table->column, out) : at;
+    }
     fprintf(out, "  -h, --help, -V, --version\n%s", table->foot);
 }
 
 /* --- for completion --------------------------------------------------------------------------- */
 
 /* Print a line for each option: its letter, its name, its argument; "-": none. */
-static void option_table_list_rows(const struct option_row *row)
+static void flat_list(const struct flat *flat)
 {
-    for (; row->name; row++) {
-        if (row->kind == OPTION_ROWS) {
-            option_table_list_rows(row->rows);
-        } else if (row->help) {
+    for (size_t i = 0; i < flat->count; i++) {
+        const struct option_row *row = flat->rows[i].row;
+
+        if (row->help) {
             printf("%c --%s %s\n", row->letter ? row->letter : '-', row->name,
                    row->argument ? row->argument : "-");
         }
     }
+    puts("h --help -\nV --version -");
 }
 
 /* --- the command line ------------------------------------------------------------------------- */
-
-static void flat_add_rows(struct flat *flat, const struct option_row *row, char *options)
-{
-    for (; row->name; row++) {
-        if (row->kind == OPTION_ROWS) {
-            flat_add_rows(flat, row->rows, options + row->offset);
-        } else if (flat->count < ROWS_MAX) {
-            flat->rows[flat->count].row = row;
-            flat->rows[flat->count++].options = options;
-        }
-    }
-}
 
 /* @return whether two rows set the same: then getopt takes their common beginning for one name. */
 static bool flat_is_like(const struct flat *flat, size_t left, size_t right)
@@ -121,16 +116,16 @@ static bool flat_is_like(const struct flat *flat, size_t left, size_t right)
     const struct option_row *a = flat->rows[left].row, *b = flat->rows[right].row;
 
     return a->kind == b->kind && a->set == b->set && a->value == b->value &&
-           flat->rows[left].options + a->offset == flat->rows[right].options + b->offset;
+           flat->rows[left].offset == flat->rows[right].offset;
 }
 
-static void flat_fill(struct flat *flat, const struct option_table *table, void *options)
+static void flat_fill(struct flat *flat, const struct option_table *table)
 {
     *flat = (struct flat){.letters = ":hV"};
     if (table->words_end) {
         strcpy(flat->letters, "+:hV");
     }
-    flat_add_rows(flat, table->rows, options);
+    flat_add_rows(flat, table->rows, 0);
     for (size_t i = 0; i < flat->count; i++) {
         const struct option_row *row = flat->rows[i].row;
         int has_argument = !row->argument          ? no_argument
@@ -269,13 +264,13 @@ static int row_set(const struct option_row *row, char *at, struct apapi_error *e
 }
 
 /* @param result  the value that getopt_long() returned */
-static int flat_set(const struct flat *flat, int result, struct apapi_error *err)
+static int flat_set(const struct flat *flat, void *options, int result, struct apapi_error *err)
 {
     for (size_t i = 0; i < flat->count; i++) {
         const struct option_row *row = flat->rows[i].row;
 
         if (result == row->letter || result == LONG_FIRST + (int)i) {
-            return row_set(row, flat->rows[i].options + row->offset, err);
+            return row_set(row, (char *)options + flat->rows[i].offset, err);
         }
     }
     return 0;
@@ -297,12 +292,11 @@ int option_table_read(const struct option_table *table, int argc, char **argv, v
     struct flat flat;
     int result;
 
+    flat_fill(&flat, table);
     if (argc == 2 && strcmp(argv[1], OPTION_LIST) == 0) {
-        option_table_list_rows(table->rows);
-        puts("h --help -\nV --version -");
+        flat_list(&flat);
         return table_end(table);
     }
-    flat_fill(&flat, table, options);
     opterr = 0;
     while ((result = getopt_long(argc, argv, flat.letters, flat.names, NULL)) != -1) {
         if (result == '?' || result == ':') {
@@ -316,7 +310,7 @@ int option_table_read(const struct option_table *table, int argc, char **argv, v
             printf("%.*s " APAPI_VERSION "\n", (int)strcspn(table->program, " "), table->program);
             return table_end(table);
         }
-        if (flat_set(&flat, result, &err)) {
+        if (flat_set(&flat, options, result, &err)) {
             char text[MESSAGE_SIZE];
 
             text_clean(text, sizeof text, err.text);

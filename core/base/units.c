@@ -99,14 +99,7 @@ struct units_text units_number(double value, const struct units_scale *scale)
 
 static bool takes_prefix(const char *unit)
 {
-    static const char *const units[] = {"J", "W", "Hz", "V", "A", "B"};
-
-    for (size_t i = 0; i < COUNT_OF(units); i++) {
-        if (strcmp(unit, units[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return text_names_have("J,W,Hz,V,A,B", unit);
 }
 
 static struct units_text plain_quantity(double value, const char *unit, int decimals)
@@ -171,21 +164,9 @@ struct units_text units_total(double value, const char *unit)
                : units_quantity(value, unit);
 }
 
-static struct units_text long_duration(double seconds)
-{
-    uint64_t whole_s = (uint64_t)(seconds + 0.5), whole_min = (uint64_t)(seconds / 60 + 0.5);
-
-    if (whole_s < 86400) {
-        return units_part(true, "%u h %02u min %02u s", (unsigned)(whole_s / 3600),
-                          (unsigned)(whole_s / 60 % 60), (unsigned)(whole_s % 60));
-    }
-    return units_part(true, "%llu d %02u h %02u min", (unsigned long long)(whole_min / 1440),
-                      (unsigned)(whole_min / 60 % 24), (unsigned)(whole_min % 60));
-}
-
 struct units_text units_duration(double seconds)
 {
-    unsigned tenths;
+    unsigned long long tenths, whole_s, whole_min;
 
     if (!(seconds >= 0) || seconds > 1e12) {
         return units_part(true, "-");
@@ -193,11 +174,15 @@ struct units_text units_duration(double seconds)
     if (seconds < 59.95) {
         return units_part(true, "%.*f s", seconds < 9.9995 ? 3 : 1, seconds);
     }
-    if (seconds < 3599.95) {
-        tenths = (unsigned)(seconds * 10 + 0.5);
-        return units_part(true, "%u min %u.%u s", tenths / 600, tenths % 600 / 10, tenths % 10);
-    }
-    return long_duration(seconds);
+    tenths = (unsigned long long)(seconds * 10 + 0.5);
+    whole_s = (unsigned long long)(seconds + 0.5);
+    whole_min = (unsigned long long)(seconds / 60 + 0.5);
+    return seconds < 3599.95 ? units_part(true, "%llu min %llu.%llu s", tenths / 600,
+                                          tenths % 600 / 10, tenths % 10)
+           : whole_s < 86400 ? units_part(true, "%llu h %02llu min %02llu s", whole_s / 3600,
+                                          whole_s / 60 % 60, whole_s % 60)
+                             : units_part(true, "%llu d %02llu h %02llu min", whole_min / 1440,
+                                          whole_min / 60 % 24, whole_min % 60);
 }
 
 struct units_text units_short(double seconds)

@@ -30,7 +30,7 @@ struct config_sink;
 
 /**
  * Report values of apapi.conf that have no effect here, and why records could not be written.
- * @param warnings  receives what is worth a word, but is not a mistake
+ * @param warnings  receives what is worth a word, but is not a mistake; both may be NULL
  * @return whether steps can be measured, provided that the node has a meter
  */
 bool config_check(const struct config *config, const struct config_sink *mistakes,

@@ -371,25 +371,12 @@ static int config_key_parse(const struct config_key *key, const char *text, stru
  *   key = "a value with # and blanks at its ends "
  */
 
-/** Iterates over the lines of a text. */
-struct ini {
-    struct event_lines lines;
-    const char *section;
-};
-
 /** One `key = value`. The members are valid as long as the text that is read. */
 struct ini_line {
     size_t number;       /* from 1 */
     const char *section; /* "": before the first section */
-    const char *key;     /* never "" */
+    const char *key;     /* "": the line begins the section */
     const char *value;
-};
-
-enum ini_result {
-    INI_END,
-    INI_LINE,
-    INI_SECTION, /* the line begins a section: key and value are "" */
-    INI_BAD      /* `err` says what is wrong in line line->number; the iteration can continue */
 };
 
 /*
@@ -455,10 +442,9 @@ static int ini_bad(struct apapi_error *err, const char *what, const char *where)
 }
 
 /* Read "[section]". @return 0; -1 with errno EINVAL: `text` is not a name in brackets. */
-static int ini_section(struct ini *ini, char *text, struct apapi_error *err)
+static int ini_section(char *text, struct ini_line *line, struct apapi_error *err)
 {
     char *end;
-    char *name;
 
     ini_cut_comment(text);
     end = strchr(text, ']');
@@ -466,12 +452,9 @@ static int ini_section(struct ini *ini, char *text, struct apapi_error *err)
         return ini_bad(err, "']' is not the last character", text);
     }
     *end = '\0';
-    name = event_text_trim(text + 1);
-    if (*name == '\0') {
-        return apapi_fail(err, EINVAL, "the name of the section is missing in '[]'");
-    }
-    ini->section = name;
-    return 0;
+    line->section = event_text_trim(text + 1);
+    return *line->section ? 0
+                          : apapi_fail(err, EINVAL, "the name of the section is missing in '[]'");
 }
 
 /* @return the content of a quoted value; NULL: the closing quote is missing or misplaced. */
@@ -517,27 +500,6 @@ static int ini_pair(char *text, struct ini_line *line, struct apapi_error *err)
     }
     line->value = value;
     return 0;
-}
-
-static enum ini_result ini_next(struct ini *ini, struct ini_line *line, struct apapi_error *err)
-{
-    struct event_line found;
-
-    while (event_lines_next(&ini->lines, &found)) {
-        if (ini_is_comment(found.text)) {
-            continue;
-        }
-        *line = (struct ini_line){found.number, ini->section, "", ""};
-        if (*found.text != '[') {
-            return ini_pair(found.text, line, err) ? INI_BAD : INI_LINE;
-        }
-        if (ini_section(ini, found.text, err)) {
-            return INI_BAD;
-        }
-        line->section = ini->section;
-        return INI_SECTION;
-    }
-    return INI_END;
 }
 
 /* --- settings ------------------------------------------------------------------------------- */
@@ -778,22 +740,29 @@ static void read_setting(struct config *config, const struct ini_line *line,
 void config_parse(struct config *config, const char *path, char *text,
                   const struct config_sink *sink)
 {
-    struct ini ini = {.lines = event_lines_of(text), .section = ""};
-    struct ini_line line;
+    struct event_lines lines = event_lines_of(text);
+    struct event_line found;
     struct apapi_error err;
-    enum ini_result result;
+    const char *section = "";
 
     free(config->file);
     config->file = text;
     config->path = path;
-    while ((result = ini_next(&ini, &line, &err)) != INI_END) {
-        if (result == INI_BAD) {
+    while (event_lines_next(&lines, &found)) {
+        struct ini_line line = {found.number, section, "", ""};
+        bool begins = *found.text == '[';
+
+        if (ini_is_comment(found.text)) {
+            continue;
+        }
+        if ((begins ? ini_section : ini_pair)(found.text, &line, &err)) {
             config_complain(sink, "%.200s:%zu: %s", config->path, line.number, err.text);
-        } else if (result == INI_SECTION) {
+        } else if (begins) {
+            section = line.section;
             read_section(config, &line, sink);
-        } else if (is_top(line.section)) {
+        } else if (is_top(section)) {
             config_read_key(config, &line, sink);
-        } else if (section_has(line.section, NULL)) {
+        } else if (section_has(section, NULL)) {
             read_setting(config, &line, sink);
         }
     }

@@ -42,19 +42,6 @@ static void note_change(struct apapi_gauge *gauge, uint64_t now_ns)
     gauge->changed_ns[gauge->changes++ % GAUGE_CHANGES] = now_ns;
 }
 
-static double area_since_last(struct apapi_gauge *gauge, double value, uint64_t now_ns)
-{
-    uint64_t dt_ns = now_ns - gauge->last_ns;
-    double height = gauge->rectangle ? value : (gauge->last + value) / 2;
-    double area = height * ((double)dt_ns / 1e9);
-
-    gauge->covered_ns += dt_ns;
-    gauge->squares_s2 += duration(dt_ns) / 1e9 * duration(dt_ns) / 1e9;
-    gauge->integral += area;
-    gauge->incidents.samples++;
-    return area;
-}
-
 /* Add the distance of the last reading from the line between the reading before it and `value`. */
 static void add_deviation(struct apapi_gauge *gauge, double value, uint64_t now_ns)
 {
@@ -70,17 +57,23 @@ static void add_deviation(struct apapi_gauge *gauge, double value, uint64_t now_
     }
 }
 
+/* @return the area since the last reading [value x s] */
 static double gauge_go_on(struct apapi_gauge *gauge, double value, uint64_t now_ns)
 {
-    double area;
+    uint64_t dt_ns = now_ns - gauge->last_ns;
+    double height = gauge->rectangle ? value : (gauge->last + value) / 2;
+    double area = height * ((double)dt_ns / 1e9);
 
     if (gauge->between) {
         add_deviation(gauge, value, now_ns);
     }
     gauge->between = true;
     gauge->before = gauge->last;
-    gauge->step_ns = now_ns - gauge->last_ns;
-    area = area_since_last(gauge, value, now_ns);
+    gauge->step_ns = dt_ns;
+    gauge->covered_ns += dt_ns;
+    gauge->squares_s2 += duration(dt_ns) / 1e9 * duration(dt_ns) / 1e9;
+    gauge->integral += area;
+    gauge->incidents.samples++;
     if (value != gauge->before) {
         note_change(gauge, now_ns);
     }
@@ -484,25 +477,9 @@ static inline void add_values(struct apapi_meter *meter, double value0, uint64_t
 }
 
 /*
- * Every device draws power, so an energy counter without a move was not updated yet. The power of
- * that time is known after the next move.
+ * Add the increment of a counter [raw units]. Every device draws power, so an energy counter
+ * without a move was not updated yet. The power of that time is known after the next move.
  */
-static inline enum apapi_meter_step meter_add_energy(struct apapi_meter *meter, double quantity_j,
-                                                     uint64_t since_ns, double *energy_j)
-{
-    *energy_j = quantity_j;
-    if (quantity_j == 0 && apapi_counter_never_rests(meter->event)) {
-        apapi_rate_hold(&meter->rate, 0, since_ns);
-        if (apapi_counter_stands_still(&meter->counter)) {
-            meter->rate.open_lapse = APAPI_LAPSE_STILL;
-        }
-        return APAPI_METER_WAITING;
-    }
-    apapi_rate_add(&meter->rate, quantity_j, since_ns);
-    return APAPI_METER_KNOWN;
-}
-
-/* Add the increment of a counter [raw units]. */
 static inline enum apapi_meter_step add_increment(struct apapi_meter *meter, double raw,
                                                   uint64_t since_ns, double *energy_j)
 {
@@ -511,7 +488,14 @@ static inline enum apapi_meter_step add_increment(struct apapi_meter *meter, dou
     add_values(meter, raw, since_ns);
     if (meter->event->kind == APAPI_KIND_ENERGY) {
         apapi_probe_note(&meter->probe, raw, meter->rate.held_ns + since_ns);
-        return meter_add_energy(meter, quantity, since_ns, energy_j);
+        *energy_j = quantity;
+    }
+    if (quantity == 0 && apapi_counter_never_rests(meter->event)) {
+        apapi_rate_hold(&meter->rate, 0, since_ns);
+        if (apapi_counter_stands_still(&meter->counter)) {
+            meter->rate.open_lapse = APAPI_LAPSE_STILL;
+        }
+        return APAPI_METER_WAITING;
     }
     apapi_rate_add(&meter->rate, quantity, since_ns);
     return APAPI_METER_KNOWN;

@@ -117,47 +117,32 @@ static void share_give_step(struct share_step *step, int domain, double energy_j
     }
 }
 
-/* Give each step its part of an energy. @return the energy given to all steps [J] */
-static double share_give(const struct share_work *work, const struct share_division *division,
-                         int domain, double energy_j, bool idle)
-{
-    double given_j = 0;
-
-    for (size_t i = 0; i < work->count && division->whole > 0; i++) {
-        struct share_step *step = &work->steps[i];
-        double part_j = energy_j * (share_weight(division->weight, step) / division->whole);
-
-        share_give_step(step, domain, part_j, idle ? part_j : 0);
-        given_j += part_j;
-    }
-    return given_j;
-}
-
 static double share_span_s(const struct share_interval *interval, int domain)
 {
     return interval->span_s[domain] > 0 ? interval->span_s[domain] : interval->seconds;
 }
 
-/* Note each step's parts of dynamic and of idle energy. */
-static void share_keep_parts(const struct share_work *work, int domain)
+/*
+ * Give each step its part of an energy, dynamic or idle. Note the parts, unless those of dynamic
+ * energy are not known. @return the energy given to all steps [J]
+ */
+static double share_give(const struct share_work *work, const struct share_division *division,
+                         int domain, double energy_j, bool idle)
 {
-    const struct share_division *dynamic = &work->dynamic, *cores = &work->cores;
-    double span_s = share_span_s(work->interval, domain);
+    double given_j = 0, span_s = share_span_s(work->interval, domain);
+    double whole_j = apapi_domain_adds_up(domain) ? work->interval->energy_j[domain] : 0;
 
-    for (size_t i = 0; i < work->count && dynamic->whole > 0; i++) {
+    for (size_t i = 0; i < work->count && division->whole > 0; i++) {
         struct share_step *step = &work->steps[i];
-        double part = share_weight(dynamic->weight, step) / dynamic->whole, idle_part = 0;
+        double part = share_weight(division->weight, step) / division->whole;
+        double part_j = energy_j * part, noted = work->dynamic.whole > 0 ? part : 0;
 
-        if (work->rule->idle == SHARE_IDLE_CORES && cores->whole > 0) {
-            idle_part = share_weight(cores->weight, step) / cores->whole;
-        }
-        step->dynamic_s[domain] += part * span_s;
-        step->cores_s[domain] += idle_part * span_s;
-        if (apapi_domain_adds_up(domain)) {
-            step->inner_dynamic_j += part * work->interval->energy_j[domain];
-            step->inner_cores_j += idle_part * work->interval->energy_j[domain];
-        }
+        share_give_step(step, domain, part_j, idle ? part_j : 0);
+        given_j += part_j;
+        (idle ? step->cores_s : step->dynamic_s)[domain] += noted * span_s;
+        *(idle ? &step->inner_cores_j : &step->inner_dynamic_j) += noted * whole_j;
     }
+    return given_j;
 }
 
 static struct share_split share_processors(const struct share_work *work, int domain)
@@ -167,7 +152,6 @@ static struct share_split share_processors(const struct share_work *work, int do
     double idle_j = isnan(idle_w) ? 0 : fmin(energy_j, idle_w * share_span_s(interval, domain));
     double shared_j = 0, given_j;
 
-    share_keep_parts(work, domain);
     if (work->rule->idle == SHARE_IDLE_CORES) {
         shared_j = share_give(work, &work->cores, domain, idle_j, true);
     }

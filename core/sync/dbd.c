@@ -137,13 +137,6 @@ static int dbd_hand_over(slurm_list list, struct runs *runs)
     return result;
 }
 
-/* slurmdbd makes names of tables from the name, unchecked, and a user may forge it in a record. */
-static bool dbd_may_have(const char *cluster)
-{
-    return cluster[strspn(cluster, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                   "0123456789_-.")] == '\0';
-}
-
 int dbd_find(const char *cluster, const uint32_t *jobs, size_t count, struct runs *runs,
              struct apapi_error *err)
 {
@@ -151,7 +144,9 @@ int dbd_find(const char *cluster, const uint32_t *jobs, size_t count, struct run
     slurm_list list;
     int result;
 
-    if (!dbd_may_have(cluster)) {
+    /* slurmdbd makes names of tables from it, unchecked, and a user may forge it in a record */
+    if (cluster[strspn(cluster, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                "0123456789_-.")]) {
         return 0;
     }
     if (condition_init(&condition, cluster, count, err)) {

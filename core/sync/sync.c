@@ -585,13 +585,10 @@ static int main_run(struct sync *sync)
 
 int main(int argc, char **argv)
 {
-    static char name[] = "sync";
-    static struct sync sync = {.query.command = name};
-    int status;
+    static struct sync sync = {.query.command = "sync"};
+    int status = option_table_read(&table, argc, argv, &sync);
 
     sync.now_ns = clock_unix_ns();
-    argv[0] = name;
-    status = option_table_read(&table, argc, argv, &sync);
     if (status >= 0) {
         return status;
     }

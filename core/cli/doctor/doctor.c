@@ -20,6 +20,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/kernel_file.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/doctor/evaluate.h"
@@ -150,29 +151,24 @@ bool evaluate_event(const struct apapi_event *event, const struct two_readings *
 #define NOBODY 65534
 #define LIMIT_S 30
 
-/* Two readings of all events. */
-struct twice {
-    const struct apapi_reader *reader;
-    struct apapi_reading *before;
-    struct apapi_reading *after;
-    double elapsed_s;
-};
-
-static bool all_move(const struct twice *twice)
+static bool all_move(const struct apapi_reader *reader, const struct apapi_reading *before,
+                     const struct apapi_reading *after)
 {
-    for (size_t i = 0; i < twice->reader->count; i++) {
-        const struct apapi_event *event = &twice->reader->events[i];
+    for (size_t i = 0; i < reader->count; i++) {
+        const struct apapi_event *event = &reader->events[i];
 
-        if (event->kind == APAPI_KIND_ENERGY && event->accumulates && !twice->before[i].error &&
-            !twice->after[i].error && twice->before[i].raw == twice->after[i].raw) {
+        if (event->kind == APAPI_KIND_ENERGY && event->accumulates && !before[i].error &&
+            !after[i].error && before[i].raw == after[i].raw) {
             return false;
         }
     }
     return true;
 }
 
-/* Read twice. While a counter has not moved, read again, up to PATIENCE_NS. */
-static void read_twice(struct apapi_reader *reader, struct twice *twice)
+/* Read all events twice. While a counter has not moved, read again, up to PATIENCE_NS.
+ * @return the time between the readings [s] */
+static double read_twice(struct apapi_reader *reader, struct apapi_reading *before,
+                         struct apapi_reading *after)
 {
     uint64_t pause_ns = PAUSE_NS, start_ns, elapsed_ns;
     struct timespec pause;
@@ -184,26 +180,26 @@ static void read_twice(struct apapi_reader *reader, struct twice *twice)
     }
     pause_ns = pause_ns < LONGEST_PAUSE_NS ? pause_ns : LONGEST_PAUSE_NS;
     pause = (struct timespec){(time_t)(pause_ns / NS_PER_S), (long)(pause_ns % NS_PER_S)};
-    apapi_catalog_read(reader, twice->before);
+    apapi_catalog_read(reader, before);
     start_ns = clock_monotonic_ns();
     do {
         nanosleep(&pause, NULL);
-        apapi_catalog_read(reader, twice->after);
+        apapi_catalog_read(reader, after);
         elapsed_ns = clock_monotonic_ns() - start_ns;
-        twice->elapsed_s = (double)elapsed_ns / NS_PER_S;
-    } while (elapsed_ns < PATIENCE_NS && !all_move(twice));
+    } while (elapsed_ns < PATIENCE_NS && !all_move(reader, before, after));
+    return (double)elapsed_ns / NS_PER_S;
 }
 
 static void evaluate_all(struct apapi_reader *reader, struct finding *finding)
 {
-    struct twice twice = {.reader = reader,
-                          .before = calloc(reader->count + 1, sizeof *twice.before),
-                          .after = calloc(reader->count + 1, sizeof *twice.after)};
+    struct apapi_reading *before = calloc(reader->count + 1, sizeof *before);
+    struct apapi_reading *after = calloc(reader->count + 1, sizeof *after);
 
-    if (twice.before && twice.after) {
-        read_twice(reader, &twice);
+    if (before && after) {
+        double elapsed_s = read_twice(reader, before, after);
+
         for (size_t i = 0; i < reader->count; i++) {
-            const struct two_readings readings = {twice.before[i], twice.after[i], twice.elapsed_s};
+            const struct two_readings readings = {before[i], after[i], elapsed_s};
             struct trouble trouble;
 
             if (!evaluate_event(&reader->events[i], &readings, trouble.text, sizeof trouble.text) &&
@@ -213,8 +209,8 @@ static void evaluate_all(struct apapi_reader *reader, struct finding *finding)
             }
         }
     }
-    free(twice.before);
-    free(twice.after);
+    free(before);
+    free(after);
 }
 
 static void try_way(const struct apapi_way *way, bool with_readings, struct finding *finding)
@@ -269,6 +265,10 @@ static void note_end(int status, struct finding *finding)
     }
 }
 
+/*
+ * Try a way in its own process, as the libraries that it loads may end the process: as this user,
+ * reading all events; if `ordinary`, as a user without any rights, without reading events.
+ */
 static void try_in_child(const struct apapi_way *way, bool ordinary, struct finding *finding)
 {
     int ends[2], status = 0;
@@ -297,18 +297,6 @@ static void try_in_child(const struct apapi_way *way, bool ordinary, struct find
     if (!heard) {
         note_end(status, finding);
         finding->known = !ordinary;
-    }
-}
-
-/*
- * Try a way in its own process, as the libraries that it loads may end the process: as this user,
- * reading all events; if this is root, also as a user without any rights, without reading events.
- */
-static void examine(struct examined_way *way)
-{
-    try_in_child(&way->way, false, &way->mine);
-    if (geteuid() == 0) {
-        try_in_child(&way->way, true, &way->ordinary);
     }
 }
 
@@ -357,63 +345,47 @@ static const char powercap_right[] =
     "cp %s/60-apapi-powercap.rules /etc/udev/rules.d/; "
     "udevadm control --reload; udevadm trigger --action=add --subsystem-match=powercap. "
     "Or measure with srun --apapi=, which reads as root.";
-static const char no_rapl_in_vm[] =
-    "nothing: a virtual machine has no RAPL, its host's meters are not passed on. Measure on the "
-    "host; in here --apapi=estimate computes from CPU time and the watts that you configure.";
-static const char powercap_in_container[] =
-    "on the host: modprobe intel_rapl_msr; a container must be given the meters: -v "
-    "/sys/devices/virtual/powercap:/sys/devices/virtual/powercap:ro";
-static const char powercap_module[] =
-    "modprobe intel_rapl_msr, for AMD from family 17h on too; where there is no such module, a "
-    "kernel with CONFIG_INTEL_RAPL";
-static const char papi_with_components[] =
-    "scripts/setup-papi PREFIX builds a PAPI with rapl, powercap, coretemp and net; then "
-    "configure APAPI with -DPAPI_ROOT=PREFIX";
-static const char no_papi[] = "install the PAPI that APAPI was built with (Debian: libpapi-dev "
-                              "brings it); APAPI itself must not "
-                              "be configured with -DWITH_PAPI=OFF";
-static const char site_papi[] =
-    "no released PAPI has it: configure APAPI with -DPAPI_ROOT= and the prefix of a PAPI that does";
-static const char amd_driver[] =
-    "as root: modprobe amdgpu; install ROCm's librocm_smi64.so or libamd_smi.so. In a container: "
-    "--device /dev/kfd --device /dev/dri";
-static const char amd_right[] = "as root: usermod -aG render,video USER";
-static const char by_root[] = "measure with srun --apapi=, which reads as root, or as root";
+static const char no_papi[] =
+    "install the PAPI that APAPI was built with (Debian: libpapi-dev brings it); APAPI itself must "
+    "not be configured with -DWITH_PAPI=OFF";
 
 /* The first row that matches is taken. NULL and 0 match everything. */
 static const struct remedy {
-    const char *component;
+    const char *component; /* names with commas, as of `way` */
     const char *source;
-    const char *way; /* name of the component in this source */
+    const char *way; /* names of the component in this source */
     int error;
     enum { ANYWHERE, IN_VM, IN_CONTAINER } where;
     const char *text; /* NULL: nothing helps */
 } remedies[] = {
-    {NULL, "sysfs", "rapl", EACCES, ANYWHERE, powercap_right},
-    {NULL, "sysfs", "powercap", EACCES, ANYWHERE, powercap_right},
+    {NULL, "sysfs", "rapl,powercap", EACCES, ANYWHERE, powercap_right},
     {NULL, "papi", "rapl", EACCES, ANYWHERE,
      "PAPI's rapl reads /dev/cpu/*/msr: as root with CAP_SYS_RAWIO only. The kernel's own meters "
      "(APAPI_SOURCES=sysfs) can be given to a group."},
     {NULL, "papi", "perf_event_uncore", EACCES, ANYWHERE,
      "as root: sysctl kernel.perf_event_paranoid=0"},
-    {"rapl", NULL, NULL, 0, IN_VM, no_rapl_in_vm},
-    {"powercap", NULL, NULL, 0, IN_VM, no_rapl_in_vm},
-    {"rapl", "sysfs", NULL, ENODEV, IN_CONTAINER, powercap_in_container},
-    {"powercap", "sysfs", NULL, ENODEV, IN_CONTAINER, powercap_in_container},
-    {"rapl", "sysfs", NULL, ENODEV, ANYWHERE, powercap_module},
-    {"powercap", "sysfs", NULL, ENODEV, ANYWHERE, powercap_module},
+    {"rapl,powercap", NULL, NULL, 0, IN_VM,
+     "nothing: a virtual machine has no RAPL, its host's meters are not passed on. Measure on the "
+     "host; in here --apapi=estimate computes from CPU time and the watts that you configure."},
+    {"rapl,powercap", "sysfs", NULL, ENODEV, IN_CONTAINER,
+     "on the host: modprobe intel_rapl_msr; a container must be given the meters: -v "
+     "/sys/devices/virtual/powercap:/sys/devices/virtual/powercap:ro"},
+    {"rapl,powercap", "sysfs", NULL, ENODEV, ANYWHERE,
+     "modprobe intel_rapl_msr, for AMD from family 17h on too; where there is no such module, a "
+     "kernel with CONFIG_INTEL_RAPL"},
     {"rapl", "papi", "rapl", ENODEV, ANYWHERE, "as root: modprobe msr"},
     {"rapl", "papi", NULL, ENOSYS, ANYWHERE, no_papi},
-    {"rapl", "papi", NULL, ENOENT, ANYWHERE, papi_with_components},
-    {"maxeler", NULL, NULL, ENOSYS, ANYWHERE, no_papi},
-    {"micknc", NULL, NULL, ENOSYS, ANYWHERE, no_papi},
-    {"maxeler", NULL, NULL, 0, ANYWHERE, site_papi},
-    {"micknc", NULL, NULL, 0, ANYWHERE, site_papi},
+    {"rapl", "papi", NULL, ENOENT, ANYWHERE,
+     "scripts/setup-papi PREFIX builds a PAPI with rapl, powercap, coretemp and net; then "
+     "configure APAPI with -DPAPI_ROOT=PREFIX"},
+    {"maxeler,micknc", NULL, NULL, ENOSYS, ANYWHERE, no_papi},
+    {"maxeler,micknc", NULL, NULL, 0, ANYWHERE,
+     "no released PAPI has it: configure APAPI with -DPAPI_ROOT= and the prefix of a PAPI that "
+     "does"},
     {"hwmon", NULL, NULL, ENODEV, IN_VM, "nothing: a virtual machine has no chips that measure"},
     {"hwmon", NULL, NULL, ENODEV, ANYWHERE,
      "as root: modprobe acpi_power_meter, of AMD's CPUs amd_energy or fam15h_power; drivers of "
-     "power "
-     "supplies, network cards and GPUs bring their own"},
+     "power supplies, network cards and GPUs bring their own"},
     {"intel_gpu", NULL, NULL, 0, ANYWHERE,
      "a discrete Intel GPU whose driver, i915 or xe, offers energy1_input in hwmon"},
     {"cray_pm", NULL, NULL, 0, ANYWHERE, "nothing: only HPE Cray nodes have it"},
@@ -437,16 +409,17 @@ static const struct remedy {
      "NVreg_DeviceFileMode=0666 in /etc/modprobe.d"},
     {"nvml", NULL, NULL, ENODEV, ANYWHERE,
      "NVIDIA's driver: nvidia-smi must list the GPUs; in a container --gpus all"},
-    {"rocm_smi", NULL, NULL, ENODEV, ANYWHERE, amd_driver},
-    {"amd_smi", NULL, NULL, ENODEV, ANYWHERE, amd_driver},
-    {"rocm_smi", NULL, NULL, EACCES, ANYWHERE, amd_right},
-    {"amd_smi", NULL, NULL, EACCES, ANYWHERE, amd_right},
-    {NULL, NULL, NULL, EACCES, ANYWHERE, by_root},
+    {"rocm_smi,amd_smi", NULL, NULL, ENODEV, ANYWHERE,
+     "as root: modprobe amdgpu; install ROCm's librocm_smi64.so or libamd_smi.so. In a container: "
+     "--device /dev/kfd --device /dev/dri"},
+    {"rocm_smi,amd_smi", NULL, NULL, EACCES, ANYWHERE, "as root: usermod -aG render,video USER"},
+    {NULL, NULL, NULL, EACCES, ANYWHERE,
+     "measure with srun --apapi=, which reads as root, or as root"},
 };
 
 static bool fits(const char *wanted, const char *name)
 {
-    return !wanted || strcmp(wanted, name) == 0;
+    return !wanted || text_names_have(wanted, name);
 }
 
 /* @return the remedy for a way that fails, in static storage: the same pointer for the same remedy;
@@ -656,13 +629,12 @@ static void put_site(bool root)
 
 static bool site_measures(void)
 {
-    const struct config_sink silent = {.complain = NULL};
     struct config config;
     bool measures;
 
     config_defaults(&config);
-    config_read(&config, config_path(), &silent);
-    measures = config_check(&config, &silent, &silent);
+    config_read(&config, config_path(), NULL);
+    measures = config_check(&config, NULL, NULL);
     config_clear(&config);
     return measures;
 }
@@ -727,7 +699,10 @@ static void examine_all(struct diagnosis *diagnosis, const struct wanted *wanted
             bool works;
 
             way->way = ways[k];
-            examine(way);
+            try_in_child(&way->way, false, &way->mine);
+            if (as_root) {
+                try_in_child(&way->way, true, &way->ordinary);
+            }
             works = way_works(way);
             component->me |= works;
             component->ordinary |= works && way->ordinary.known && way->ordinary.error == 0;

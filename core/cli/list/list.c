@@ -270,17 +270,6 @@ static int list_read_events(struct listed *listed, struct apapi_error *err)
     return 0;
 }
 
-static int list_open_component(struct listed *listed, const char *order, struct apapi_error *err)
-{
-    listed->reader = apapi_catalog_open(listed->name, order, &listed->reason);
-    if (!listed->reader) {
-        listed->error = errno;
-        listed->state = LISTED_UNREADABLE;
-        return 0;
-    }
-    return list_read_events(listed, err);
-}
-
 static int list_open_all(struct list *list, const char *order, struct apapi_error *err)
 {
     for (size_t i = 0; i < list->wanted.count; i++) {
@@ -304,7 +293,14 @@ static int list_open_all(struct list *list, const char *order, struct apapi_erro
     for (size_t i = 0; i < list->wanted.count; i++) {
         struct listed *listed = &list->components[i];
 
-        if (listed->state == LISTED_OPEN && list_open_component(listed, order, err)) {
+        if (listed->state != LISTED_OPEN) {
+            continue;
+        }
+        listed->reader = apapi_catalog_open(listed->name, order, &listed->reason);
+        if (!listed->reader) {
+            listed->error = errno;
+            listed->state = LISTED_UNREADABLE;
+        } else if (list_read_events(listed, err)) {
             return -1;
         }
     }

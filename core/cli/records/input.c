@@ -52,16 +52,6 @@ struct progress {
     uint64_t begin_ns, next_ns; /* monotonic clock; next_ns: when to draw again */
 };
 
-static struct progress progress_begin(const struct query *query)
-{
-    uint64_t now_ns = clock_monotonic_ns();
-
-    return (struct progress){.query = query,
-                             .shown = isatty(STDERR_FILENO) == 1,
-                             .begin_ns = now_ns,
-                             .next_ns = now_ns + FIRST_NS};
-}
-
 static bool add_size(const struct apapi_scan_file *file, uint64_t *offset, void *context)
 {
     (void)offset;
@@ -398,9 +388,13 @@ static int input_read_all(struct reading *reading, struct apapi_error *err)
                                          .begin = input_begin_file,
                                          .end = input_end_file,
                                          .context = reading};
+    uint64_t now_ns = clock_monotonic_ns();
     int result;
 
-    reading->progress = progress_begin(query);
+    reading->progress = (struct progress){.query = query,
+                                          .shown = isatty(STDERR_FILENO) == 1,
+                                          .begin_ns = now_ns,
+                                          .next_ns = now_ns + FIRST_NS};
     query->taken = 0;
     if (query->db) {
         result = db_read_records(query->db, &query->wanted, &sink, err);

@@ -51,14 +51,6 @@ static double number_of(const char *text)
                                                                            : NAN;
 }
 
-static uint64_t count_of(const char *text)
-{
-    uint64_t count = 0;
-    const char *end = text_digits(text, UINT32_MAX, &count);
-
-    return end && !*end ? count : 0;
-}
-
 /* Parse "[DD-]HH:MM:SS" or "MM:SS.mmm". */
 static double cpu_time_of(const char *text)
 {
@@ -118,7 +110,7 @@ bool sacct_line_parse(char *line, struct sacct_job *job)
         {JOB_ID, job->job_id, sizeof job->job_id}, {CLUSTER, job->cluster, sizeof job->cluster},
         {USER, job->user, sizeof job->user},       {ACCOUNT, job->account, sizeof job->account},
         {STATE, job->state, sizeof job->state},    {EXIT, job->exit, sizeof job->exit}};
-    char *columns[COLUMNS], *end;
+    char *columns[COLUMNS];
     unsigned long number;
 
     for (int i = 0; i < COLUMNS; i++) {
@@ -127,14 +119,14 @@ bool sacct_line_parse(char *line, struct sacct_job *job)
             return false;
         }
     }
-    number = strtoul(columns[JOB], &end, 10);
-    if (end == columns[JOB] || *end || number == 0 || number >= APAPI_UNKNOWN) {
+    number = positive_number(columns[JOB], APAPI_UNKNOWN - 1);
+    if (number == 0) {
         return false;
     }
     *job = (struct sacct_job){.job = (uint32_t)number,
                               .elapsed_s = number_of(columns[ELAPSED]),
-                              .nodes = count_of(columns[NODES]),
-                              .cores = count_of(columns[CORES]),
+                              .nodes = positive_number(columns[NODES], UINT32_MAX),
+                              .cores = positive_number(columns[CORES], UINT32_MAX),
                               .core_s = number_of(columns[CORE_TIME]),
                               .cpu_s = cpu_time_of(columns[CPU_TIME])};
     for (size_t i = 0; i < COUNT_OF(texts); i++) {

@@ -302,8 +302,6 @@ int top_work_out(struct top_view *view, enum top_sort sort)
     if (top_sum_nodes(view)) {
         return -1;
     }
-    if (sort != TOP_BY_JOB) {
-        top_sort(view, sort);
-    }
+    top_sort(view, sort);
     return 0;
 }

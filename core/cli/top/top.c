@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "base/thread.h"
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/records/input.h"
@@ -491,7 +492,6 @@ static int run(struct top *top)
                   strcmp(terminal, "dumb") != 0;
     for (size_t count = 1;; count++) {
         struct timespec until;
-        uint64_t until_ns;
 
         top->form.width = terminal_width();
         top->form.height = top->clears ? terminal_height() : 0;
@@ -500,9 +500,7 @@ static int run(struct top *top)
         if (status || count == top->iterations) {
             break;
         }
-        until_ns = top->view.mono_ns + top->delay_ns;
-        until = (struct timespec){.tv_sec = (time_t)(until_ns / NS_PER_S),
-                                  .tv_nsec = (long)(until_ns % NS_PER_S)};
+        until = thread_deadline(top->view.mono_ns + top->delay_ns);
         while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) {
         }
     }
