@@ -69,6 +69,11 @@ rpm_files() { # but for folders and build ids
     [[ $output == */acct_gather_energy_apapi.so* && $output != */etc/* ]]
 }
 
+@test "the library exports what its headers declare, as that of the other builds" {
+    dpkg-deb --fsys-tarfile "$(deb apapi)" | tar -xO --wildcards '*/libapapi.so.0.*' >"$BATS_TEST_TMPDIR/libapapi"
+    "$repository/test/abi/check_exports.sh" "$BATS_TEST_TMPDIR/libapapi" "$repository/test/abi/libapapi.layout" library libapapi.so.0
+}
+
 @test "only the plugins' packages depend on Slurm, and on the version that they were built for" {
     needs_rpm # the Slurm of this machine
     version=$(dpkg-query -W -f '${Version}' libslurm-dev | grep -oE '^[0-9]+\.[0-9]+')
@@ -134,6 +139,13 @@ rpm_files() { # but for folders and build ids
     needs_rpm
     diff <(tar -tf "$packages"/apapi-*.tar.gz | grep -v '/$' | sed 's#^\(\./\)\?#/#' | sort) \
         <(for name in apapi apapi-devel python3-apapi slurm-spank-apapi slurm-acct-energy-apapi; do deb_files $name; done | grep -vE '/(changelog.Debian.gz|copyright)$' | sort)
+}
+
+@test "all in the archive is root's, and it has no folder of other packages" {
+    needs_rpm
+    run -1 bash -c 'tar -tvf "$1"/apapi-*.tar.gz | grep -v " root/root "' _ "$packages"
+    run -1 bash -c 'tar -tf "$1"/apapi-*.tar.gz | grep "/$" | grep -v "apapi"' _ "$packages"
+    run -0 bash -c 'tar -tvf "$1"/apapi-*.tar.gz | grep " \./var/.*apapi/$"' _ "$packages"
 }
 
 @test "wrong words" {

@@ -65,9 +65,13 @@ upgrade() {
 purge() {
     local left
     [[ -n $(ls "$records") ]] || fail "there are no records to keep"
-    mkdir -p /var/lib/apapi
-    touch /var/lib/apapi/index.db
+    mkdir -p /var/lib/apapi/users/1000
+    touch /var/lib/apapi/index.db /var/lib/apapi/records.db /var/lib/apapi/users/1000/2026-11-21.jsonl # the site's, but for the first
     apt_purge apapi slurm-spank-apapi
+    [[ -e /var/lib/apapi/records.db && -e /var/lib/apapi/users/1000/2026-11-21.jsonl ]] || fail "the site's database or its users' records are gone"
+    rm -r /var/lib/apapi/users /var/lib/apapi/records.db
+    [[ -z $(ls /var/lib/apapi) ]] || fail "still there: $(ls /var/lib/apapi)"
+    rmdir /var/lib/apapi
     left=$(find /etc /usr /var /run -xdev -path "$repository" -prune -o -name '*apapi*' ! -path "$records" ! -path '/var/lib/dpkg/*' \
         ! -path '/var/cache/*' -print)
     [[ -z $left ]] || fail "still there: $left"
