@@ -161,17 +161,12 @@ size_t db_row(const struct db_table *table, const void *base, struct db_value va
 
 /* --- CREATE and INSERT ---------------------------------------------------------------------- */
 
-static void write_names(FILE *sql, const struct db_table *table)
-{
-    for (const struct field *field = table->fields; field->key; field++) {
-        fprintf(sql, "%s\"%s\"", field == table->fields ? "" : ", ", field->key);
-    }
-}
-
 void db_insert_write(FILE *sql, const struct db_table *table, size_t rows)
 {
     fprintf(sql, "INSERT INTO %s (", table->name);
-    write_names(sql, table);
+    for (const struct field *field = table->fields; field->key; field++) {
+        fprintf(sql, "%s\"%s\"", field == table->fields ? "" : ", ", field->key);
+    }
     fputs(") VALUES ", sql);
     for (size_t row = 0; row < rows; row++) {
         fputs(row ? ", (?" : "(?", sql);

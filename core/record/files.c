@@ -96,15 +96,6 @@ bool filter_wants_place(const struct filter *filter, const char *cluster, const 
            (!clusters || (*cluster && text_names_have(clusters, cluster)));
 }
 
-static bool wants_day(const struct filter *filter, const char *day)
-{
-    char first[TIMESTAMP_SIZE], last[TIMESTAMP_SIZE];
-
-    timestamp_day(first, sizeof first, filter->from_ns);
-    timestamp_day(last, sizeof last, filter->to_ns - 1);
-    return strcmp(day, first) >= 0 && strcmp(day, last) <= 0;
-}
-
 static bool has_job(const struct filter *filter, uint32_t job)
 {
     return bsearch(&job, filter->jobs, filter->job_count, sizeof *filter->jobs, compare_uint32) !=
@@ -458,13 +449,16 @@ typedef bool (*wants_f)(const struct apapi_scan *scan, const char *name);
 static bool walk_wants_day(const struct apapi_scan *scan, const char *name)
 {
     static const char form[] = "0000-00-00";
+    char first[TIMESTAMP_SIZE], last[TIMESTAMP_SIZE];
 
     for (size_t i = 0; i < sizeof form; i++) {
         if (form[i] == '0' ? !isdigit((unsigned char)name[i]) : name[i] != form[i]) {
             return false;
         }
     }
-    return wants_day(&scan->filter, name);
+    timestamp_day(first, sizeof first, scan->filter.from_ns);
+    timestamp_day(last, sizeof last, scan->filter.to_ns - 1);
+    return strcmp(name, first) >= 0 && strcmp(name, last) <= 0;
 }
 
 /* @return the end of the node's name in a file's name, where the suffix begins; NULL: no suffix */

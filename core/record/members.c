@@ -147,21 +147,6 @@ const struct field fields_of_regions[] = {
      .fields = fields_of_losses},
     FIELD_END};
 
-int regions_copy(struct apapi_regions *copy, const struct apapi_regions *regions)
-{
-    struct apapi_regions result = *regions;
-
-    result.list = array_copy(regions->list, regions->count, sizeof(*regions->list));
-    result.foms = array_copy(regions->foms, regions->fom_count, sizeof(*regions->foms));
-    if ((regions->count && !result.list) || (regions->fom_count && !result.foms)) {
-        apapi_regions_clear(&result);
-        errno = ENOMEM;
-        return -1;
-    }
-    *copy = result;
-    return 0;
-}
-
 /* --- names ------------------------------------------------------------------------------------ */
 
 double apapi_region_energy_j(const struct apapi_region_result *region)

@@ -29,9 +29,6 @@ bool regions_exist(const struct apapi_regions *regions);
 
 extern const struct field fields_of_regions[]; /* in struct apapi_regions */
 
-/** Make a deep copy. 0; -1 with ENOMEM, `copy` unchanged. */
-int regions_copy(struct apapi_regions *copy, const struct apapi_regions *regions);
-
 /** @return a region whose energies are not known. */
 struct apapi_region_result region_unmeasured(void);
 

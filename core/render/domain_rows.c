@@ -184,6 +184,6 @@ void table_put_shared(uint32_t cores, uint32_t node_cores, size_t nodes, FILE *o
 {
     if (cores > 0 && cores < node_cores && node_cores != APAPI_UNKNOWN) {
         fprintf(out, "  %u of %u cores; the energy is that of the whole node%s\n", cores,
-                node_cores, nodes == 1 ? "" : "s");
+                node_cores, text_plural(nodes));
     }
 }

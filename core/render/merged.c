@@ -36,17 +36,7 @@ static const struct field fields_of_source[] = {
 
 static bool is_incomplete(const struct apapi_merge *merge, const struct merge_node *node)
 {
-    return merge_piece(merge, node)->reason != POOL_NONE;
-}
-
-static bool is_complete(const struct apapi_merge *merge, const struct merge_result *sum)
-{
-    for (size_t i = 0; i < sum->recorded; i++) {
-        if (is_incomplete(merge, sum->nodes[i])) {
-            return false;
-        }
-    }
-    return sum->recorded == sum->expected;
+    return merge->store.pieces[node->piece].reason != POOL_NONE;
 }
 
 /* Write the fields of the head. Without any record, `times` is false: there are no times. */
@@ -75,12 +65,15 @@ static void put_head(struct json_writer *json, const struct apapi_merge *merge,
     bool any = sum->recorded > 0;
     struct apapi_record head = {.id = any ? merge->id : APAPI_IDENTITY_UNKNOWN,
                                 .ending = any ? merge->ending : APAPI_ENDING_UNKNOWN,
-                                .complete = is_complete(merge, sum),
+                                .complete = sum->recorded == sum->expected,
                                 .measurement = {.start_unix_ns = merge->start_unix_ns,
                                                 .elapsed_ns = merge->elapsed_ns,
                                                 .late_ns = merge->late_ns}};
     char *end;
 
+    for (size_t i = 0; i < sum->recorded; i++) {
+        head.complete = head.complete && !is_incomplete(merge, sum->nodes[i]);
+    }
     if (!any && step && *step >= '0' && *step <= '9') { /* only the ID "17.0" is known then */
         unsigned long job = strtoul(step, &end, 10);
 
@@ -107,7 +100,10 @@ static void put_reason(struct json_writer *json, const struct apapi_merge *merge
 {
     json_begin_object(json, NULL);
     json_put_text(json, "node", node->name);
-    json_put_word(json, "reason", merge_reason(merge, node));
+    if (node->note != POOL_NONE) {
+        json_put_word(json, "reason",
+                      pool_text(&merge->store.texts, merge->notes[node->note].reason_text));
+    }
     json_end(json);
 }
 
@@ -284,7 +280,7 @@ static void put_nodes(struct json_writer *json, const struct apapi_merge *merge,
     json_begin_array(json, "per_node");
     for (size_t i = 0; i < sum->recorded; i++) {
         const struct merge_node *node = sum->nodes[i];
-        const struct sum_piece *piece = merge_piece(merge, node);
+        const struct sum_piece *piece = &merge->store.pieces[node->piece];
 
         json_begin_object(json, NULL);
         json_put_text(json, "node", node->name);
@@ -343,24 +339,12 @@ static void put_share(struct json_writer *json, const struct share_sum *sum)
     json_end(json);
 }
 
-/* 0; -1 with ENOMEM */
-static int put_regions(struct json_writer *json, const struct region_sums *sums)
-{
-    struct apapi_regions regions;
-
-    if (region_sums_result(sums, APAPI_REGIONS_MAX, &regions)) {
-        return -1;
-    }
-    fields_write(json, fields_of_regions, &regions);
-    apapi_regions_clear(&regions);
-    return 0;
-}
-
 /* --- all -------------------------------------------------------------------------------------- */
 
 int apapi_merge_encode(const struct apapi_merge *merge, const char *step, char **line,
                        struct apapi_error *err)
 {
+    struct apapi_regions regions = {0};
     struct merge_result sum;
     struct json_writer json = {0};
     char *text = NULL;
@@ -380,7 +364,9 @@ int apapi_merge_encode(const struct apapi_merge *merge, const char *step, char *
         put_nodes(&json, merge, &sum);
         put_crossings(&json, merge);
         put_share(&json, &merge->share);
-        failed = put_regions(&json, &merge->regions) || failed;
+        failed |= region_sums_result(&merge->regions, APAPI_REGIONS_MAX, &regions) != 0;
+        fields_write(&json, fields_of_regions, &regions);
+        apapi_regions_clear(&regions);
         free(sum.nodes);
     }
     json_end(&json);

@@ -68,7 +68,7 @@ enum origin { RECORD, PAGE, CHECKPOINT };
 
 struct step {
     char *labels; /* as written, without braces: they identify the step */
-    char *about;  /* labels of put_about(); "": none; NULL: the step is from a page */
+    char *about;  /* labels that a page does not know; "": none; NULL: the step is from a page */
     int64_t start_ns, end_ns;
     enum origin origin;
     double values[VALUES][APAPI_DOMAINS]; /* [0] if a value is not by domain; NaN: unknown */
@@ -118,34 +118,25 @@ static void put_label(FILE *out, const char *name, const char *value)
     fputc('"', out);
 }
 
-/* Write the labels that a live page knows, too. */
-static void put_labels(FILE *out, const struct apapi_identity *id)
-{
-    put_label(out, "cluster", id->cluster);
-    put_label(out, "jobid", units_part(id->job != APAPI_UNKNOWN, "%u", id->job).text);
-    put_label(out, "step", id->step);
-    put_label(out, "user", id->user);
-    put_label(out, "node", id->node);
-}
-
-static void put_about(FILE *out, const struct apapi_identity *id)
-{
-    put_label(out, "account", id->account);
-    put_label(out, "partition", id->partition);
-    put_label(out, "qos", id->qos);
-    put_label(out, "job_name", id->job_name);
-}
-
-/* @return a text to be freed; NULL: out of memory. */
-static char *format(void (*put)(FILE *, const struct apapi_identity *),
-                    const struct apapi_identity *id)
+/* Write labels. @param about  those that a live page does not know; false: the others
+ * @return a text to be freed; NULL: out of memory. */
+static char *format(const struct apapi_identity *id, bool about)
 {
     char *labels = NULL;
     size_t size;
     FILE *out = open_memstream(&labels, &size);
 
-    if (out) {
-        put(out, id);
+    if (out && about) {
+        put_label(out, "account", id->account);
+        put_label(out, "partition", id->partition);
+        put_label(out, "qos", id->qos);
+        put_label(out, "job_name", id->job_name);
+    } else if (out) {
+        put_label(out, "cluster", id->cluster);
+        put_label(out, "jobid", units_part(id->job != APAPI_UNKNOWN, "%u", id->job).text);
+        put_label(out, "step", id->step);
+        put_label(out, "user", id->user);
+        put_label(out, "node", id->node);
     }
     return text_of_stream(out, &labels, 0);
 }
@@ -156,12 +147,8 @@ static int compare_labels(const void *left, const void *right)
     const struct step *a = left, *b = right;
     int order = strcmp(a->labels, b->labels);
 
-    if (order == 0) {
-        order = COMPARE(b->start_ns, a->start_ns);
-    }
-    if (order == 0) {
-        order = (int)a->origin - (int)b->origin;
-    }
+    order = order ? order : COMPARE(b->start_ns, a->start_ns);
+    order = order ? order : COMPARE(a->origin, b->origin);
     return order ? order : COMPARE(b->end_ns, a->end_ns);
 }
 
@@ -169,7 +156,6 @@ static int compare_labels(const void *left, const void *right)
 static int compare_ages(const void *left, const void *right)
 {
     const struct step *a = left, *b = right;
-
     int order = COMPARE(*b->values[RUNNING], *a->values[RUNNING]);
 
     return order ? order : COMPARE(b->end_ns, a->end_ns);
@@ -233,8 +219,8 @@ static void prometheus_settle(struct prometheus *prometheus)
 static struct step step_begin(const struct apapi_identity *id, enum origin origin, int64_t start_ns,
                               double elapsed_s, bool running)
 {
-    struct step step = {.labels = format(put_labels, id),
-                        .about = origin == PAGE ? NULL : format(put_about, id),
+    struct step step = {.labels = format(id, false),
+                        .about = origin == PAGE ? NULL : format(id, true),
                         .start_ns = start_ns,
                         .end_ns = start_ns + llround(elapsed_s * NS_PER_S),
                         .origin = origin};

@@ -48,14 +48,6 @@ static void put_json(struct writing *writing, const struct apapi_record *record,
     }
 }
 
-static void put_csv(const struct writing *writing, const struct apapi_record *record)
-{
-    const struct csv csv = {.out = writing->out, .leads = {writing->step, record->id.node}};
-
-    csv_put_number(&csv, "step", "elapsed", "s", (double)record->measurement.elapsed_ns / 1e9);
-    csv_put_record(&csv, record);
-}
-
 static void put_absent(const char *node, const char *reason, void *context)
 {
     struct writing *writing = context;
@@ -80,7 +72,11 @@ static void put_records(const struct apapi_merge *merge, struct writing *writing
             continue;
         }
         if (writing->csv) {
-            put_csv(writing, &record);
+            const struct csv csv = {.out = writing->out, .leads = {writing->step, record.id.node}};
+
+            csv_put_number(&csv, "step", "elapsed", "s",
+                           (double)record.measurement.elapsed_ns / 1e9);
+            csv_put_record(&csv, &record);
         } else {
             put_json(writing, &record, NULL, NULL);
         }

@@ -31,21 +31,14 @@ struct step_table {
 
 /* --- the share -------------------------------------------------------------------------------- */
 
-static const char *table_share_idle(const struct apapi_share *share)
-{
-    if (share->idle[0] == '\0') {
-        return "";
-    }
-    if (share_has_idle(share)) {
-        return ", idle power not known, included";
-    }
-    return share->idle[0] == 'c' ? ", idle power by cores" : ", idle power apart";
-}
-
 static void table_put_share(const struct step_table *table)
 {
     const struct share_sum *sum = &table->merge->share;
     const struct apapi_share *share = &sum->share;
+    const char *idle = !*share->idle           ? ""
+                       : share_has_idle(share) ? ", idle power not known, included"
+                       : share->idle[0] == 'c' ? ", idle power by cores"
+                                               : ", idle power apart";
 
     if (sum->nodes == 0) {
         if (share->reason[0]) {
@@ -55,7 +48,7 @@ static void table_put_share(const struct step_table *table)
     }
     fprintf(table->out, "  share of the step: %s (%s%s)\n",
             units_energy(apapi_share_energy_j(share), apapi_share_uncertainty_j(share), false).text,
-            share->method, table_share_idle(share));
+            share->method, idle);
     if (sum->lacking > 0) {
         fprintf(table->out, "  share not known on %zu of %zu nodes\n", sum->lacking,
                 table->sum.expected);
@@ -76,7 +69,7 @@ static void collect_rows(struct table_rows *rows, const struct step_table *table
         snprintf(label, sizeof label, "partial total");
     } else if (sum->total.nodes < sum->expected) {
         snprintf(label, sizeof label, "total of %zu node%s", sum->total.nodes,
-                 sum->total.nodes == 1 ? "" : "s");
+                 text_plural(sum->total.nodes));
     }
     /* a percentile of several nodes' sum is not known */
     rows->columns = table->head->verbose && sum->recorded == 1 ? ROW_COLUMNS : ROW_P95;
@@ -146,8 +139,6 @@ static void put_footnotes(const struct table_rows *rows, const struct step_table
             fprintf(table->out, "  %s measured on %zu of %zu nodes\n", rows->rows[i].label,
                     rows->rows[i].sum.nodes, table->sum.expected);
         }
-    }
-    for (size_t i = 0; i < rows->count; i++) {
         brackets |= rows->rows[i].label[0] == '(';
     }
     if (brackets) {
@@ -450,14 +441,11 @@ static void put_late(const struct step_table *table)
                                            ? units_part(true, "%.0f ms", (double)late_ns / 1e6)
                                            : units_duration((double)late_ns / 1e9);
 
-    if (late_ns <= LATE_SHOWN_NS) {
-        return;
-    }
-    if (table->sum.recorded > 1) {
-        text_wrap(table->out, "first %s not covered on %s, less on others", duration.text,
-                  table->merge->latest->name);
-    } else {
-        text_wrap(table->out, "first %s not covered", duration.text);
+    if (late_ns > LATE_SHOWN_NS) {
+        text_wrap(table->out,
+                  table->sum.recorded > 1 ? "first %s not covered on %s, less on others"
+                                          : "first %s not covered",
+                  duration.text, table->merge->latest->name);
     }
 }
 
@@ -490,20 +478,15 @@ static void table_notes_put_incidents(const struct step_table *table)
 #define NAME_COLUMNS 32
 
 /* A task of an array job is named by the array's number: "28_1.0". */
-static bool is_part(const struct apapi_merge *merge, const struct apapi_identity *id)
-{
-    return merge->nodes.count[MERGE_RECORDED] > 0 && *id->step &&
-           ((id->array_job != APAPI_UNKNOWN && id->array_task != APAPI_UNKNOWN) ||
-            id->het_job != APAPI_UNKNOWN);
-}
-
 static void table_put_step(struct text_line *line, const struct step_table *table)
 {
     struct apapi_identity id = table->merge->id;
+    bool part = id.het_job != APAPI_UNKNOWN ||
+                (id.array_job != APAPI_UNKNOWN && id.array_task != APAPI_UNKNOWN);
     char step[APAPI_TEXT_SIZE];
 
     snprintf(step, sizeof step, "%s", table->head->step);
-    if (is_part(table->merge, &id)) {
+    if (part && *id.step && table->merge->nodes.count[MERGE_RECORDED] > 0) {
         if (id.het_offset == APAPI_UNKNOWN) { /* several components: name it as the first one's */
             id.het_offset = 0;
         }
@@ -532,19 +515,10 @@ static double table_elapsed_s(const struct step_table *table)
     return busy_s;
 }
 
-static void put_node_count(struct text_line *line, const struct step_table *table)
-{
-    size_t expected = table->sum.expected, missing = expected - table->sum.recorded;
-
-    if (expected > 1 || missing > 0) {
-        text_item(line, item_gap(line), "%zu node%s%s", expected, text_plural(expected),
-                  units_part(missing > 0, ", %zu missing", missing).text);
-    }
-}
-
 static void table_put_headline(const struct step_table *table)
 {
     const struct apapi_table_head *head = table->head;
+    const size_t expected = table->sum.expected, missing = expected - table->sum.recorded;
     struct text_line line = {table->out, strlen("apapi:")};
     char name[APAPI_TEXT_SIZE];
 
@@ -556,7 +530,10 @@ static void table_put_headline(const struct step_table *table)
         text_shorten(name, sizeof name, head->name, NAME_COLUMNS, 0);
         text_item(&line, 1, "\"%s\"", name);
     }
-    put_node_count(&line, table);
+    if (expected > 1 || missing > 0) {
+        text_item(&line, item_gap(&line), "%zu node%s%s", expected, text_plural(expected),
+                  units_part(missing > 0, ", %zu missing", missing).text);
+    }
     if (!isnan(table_elapsed_s(table))) {
         text_item(&line, item_gap(&line), "%s", units_duration(table_elapsed_s(table)).text);
     }

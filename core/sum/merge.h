@@ -179,16 +179,6 @@ int merge_add_crossings(struct apapi_merge *merge, const struct apapi_record *re
  */
 int merge_work_out(const struct apapi_merge *merge, struct merge_result *result);
 
-/** @return the part of a node's record that the sum keeps. */
-static inline const struct sum_piece *merge_piece(const struct apapi_merge *merge,
-                                                  const struct merge_node *node)
-{
-    return &merge->store.pieces[node->piece];
-}
-
-/** @return why there is no record of a node, or an incomplete one; "": not known. */
-const char *merge_reason(const struct apapi_merge *merge, const struct merge_node *node);
-
 /**
  * All notes sorted by kind, then by node and position in the record.
  * @return free it with free(), the texts are borrowed; NULL with ENOMEM.

@@ -116,19 +116,6 @@ static size_t missing_take_run(struct sum_entry *entries, size_t count, struct s
     return sum_nodes(&run, &gap->recorded) ? 0 : run.count;
 }
 
-/* The extern step runs on all nodes of a job and knows their number. */
-static void missing_know_job(struct missing_search *search)
-{
-    for (size_t i = 0; i < search->all.count; i++) {
-        const struct sum_entry *entry = &search->all.list[i];
-
-        search->restarted = search->restarted || entry->restarts != search->all.list->restarts;
-        if (strcmp(entry->step, "extern") == 0) {
-            search->job_nodes = known_greater(search->job_nodes, entry->piece->nodes);
-        }
-    }
-}
-
 /* @param entries  all entries of one run of a step */
 static int missing_visit(const struct missing_search *search, const struct sum_entry *entries,
                          size_t count, struct sum_gap *gap)
@@ -164,7 +151,12 @@ int sum_each_gap(const struct sum_store *store, const struct sum_entries *entrie
 
     if (list) {
         sum_sort(list, entries->count, SUM_KEYS(SUM_STEP, SUM_RUN, SUM_NODE, SUM_START));
-        missing_know_job(&search);
+    }
+    for (size_t i = 0; i < entries->count && list; i++) {
+        search.restarted = search.restarted || list[i].restarts != list->restarts;
+        if (strcmp(list[i].step, "extern") == 0) { /* runs on all nodes, knows their number */
+            search.job_nodes = known_greater(search.job_nodes, list[i].piece->nodes);
+        }
     }
     for (size_t i = 0, same; i < entries->count && result == 0; i += same) {
         struct sum_gap gap;

@@ -264,13 +264,6 @@ struct merge_note *merge_notes_sorted(const struct apapi_merge *merge)
     return sorted;
 }
 
-const char *merge_reason(const struct apapi_merge *merge, const struct merge_node *node)
-{
-    return node->note == POOL_NONE
-               ? ""
-               : pool_text(&merge->store.texts, merge->notes[node->note].reason_text);
-}
-
 /* --- what all records have in common ---------------------------------------------------------- */
 
 _Static_assert(offsetof(struct apapi_record, id) == 0, "fields_of_record begins with the identity");

@@ -81,10 +81,9 @@ struct sum_store {
     size_t curve_count, curve_room;
 };
 
-/** A part of a record in time. */
-struct sum_part {
-    int64_t start_ns;
-    uint64_t elapsed_ns;
+/** A time [ns since 1970]. A span that ends before it begins is empty. */
+struct span {
+    int64_t start_ns, end_ns;
 };
 
 /**
@@ -92,8 +91,7 @@ struct sum_part {
  * @param part  of the record that is added; NULL: all of it
  * @return 0; -1 with errno ENOMEM.
  */
-int sum_add(struct sum_store *store, const struct apapi_record *record,
-            const struct sum_part *part);
+int sum_add(struct sum_store *store, const struct apapi_record *record, const struct span *part);
 
 /**
  * Note that only records of these nodes are added: no other node counts as missing in a sum.
@@ -258,11 +256,6 @@ struct sum_node {
     uint64_t recorded_ns[APAPI_DOMAINS]; /* how long there is a record with the domain */
     uint64_t total_ns;        /* how long all domains that add up and have a record are known */
     uint32_t unknown_domains; /* of any piece */
-};
-
-/** A time [ns since 1970]. A span that ends before it begins is empty. */
-struct span {
-    int64_t start_ns, end_ns;
 };
 
 /** @return length of the union of spans [ns]. Sorts the spans. */

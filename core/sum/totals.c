@@ -134,20 +134,14 @@ static int sum_put_texts(struct sum_store *store, const struct apapi_record *rec
                : 0;
 }
 
-/* @return the time of a record, limited to the range: forged records may have any numbers. */
-static struct sum_part sum_whole(const struct apapi_measurement *m)
-{
-    int64_t start_ns = m->start_unix_ns > 0 ? m->start_unix_ns : 0, end_ns = record_end_ns(m);
-
-    return (struct sum_part){start_ns, end_ns > start_ns ? (uint64_t)(end_ns - start_ns) : 0};
-}
-
-int sum_add(struct sum_store *store, const struct apapi_record *record, const struct sum_part *part)
+int sum_add(struct sum_store *store, const struct apapi_record *record, const struct span *part)
 {
     const struct apapi_measurement *m = &record->measurement;
-    const struct sum_part whole = sum_whole(m);
+    /* limited to the range: forged records may have any numbers */
+    int64_t start_ns = m->start_unix_ns > 0 ? m->start_unix_ns : 0, end_ns = record_end_ns(m);
+    const struct span whole = {start_ns, end_ns > start_ns ? end_ns : start_ns};
     struct sum_piece piece = {
-        .whole_ns = whole.elapsed_ns,
+        .whole_ns = (uint64_t)(whole.end_ns - start_ns),
         .window_ns = window_shortest_ns(m),
         .gpus = record_gpus(m),
         .job = record->id.job,
@@ -172,8 +166,8 @@ int sum_add(struct sum_store *store, const struct apapi_record *record, const st
     part = part ? part : &whole;
     piece.gpus = piece.gpus ? piece.gpus : UINT64_MAX;
     piece.start_ns = part->start_ns;
-    piece.elapsed_ns = part->elapsed_ns;
-    piece.before_ns = (uint64_t)(part->start_ns - whole.start_ns);
+    piece.elapsed_ns = (uint64_t)(part->end_ns - part->start_ns);
+    piece.before_ns = (uint64_t)(part->start_ns - start_ns);
     piece.monotonic_ns = m->monotonic_ns + piece.before_ns;
     piece.late_ns = piece.before_ns ? 0 : m->late_ns;
     failed =
@@ -376,13 +370,6 @@ static int sum_align(const struct sum_store *store, struct sum_entries *entries,
     if (timings_align(entries->list, entries->count, store->asked.count > 0)) {
         return -1;
     }
-    for (size_t i = 0; i < entries->count; i++) {
-        uint64_t jumped_ns = (uint64_t)llabs(entries->list[i].jumped_ns);
-        uint64_t apart_ns = (uint64_t)llabs(entries->list[i].apart_ns);
-
-        total->clock_jump_ns = jumped_ns > total->clock_jump_ns ? jumped_ns : total->clock_jump_ns;
-        total->clock_apart_ns = apart_ns > total->clock_apart_ns ? apart_ns : total->clock_apart_ns;
-    }
     timings_find_runs(entries->list, entries->count);
     timings_sum(entries->list, entries->count, total);
     sum_sort(entries->list, entries->count, in_time);
@@ -570,7 +557,11 @@ static void sum_note_pieces(const struct sum_entries *entries, struct apapi_job_
 {
     for (size_t i = 0; i < entries->count; i++) {
         const struct sum_entry *entry = &entries->list[i];
+        uint64_t jumped_ns = (uint64_t)llabs(entry->jumped_ns);
+        uint64_t apart_ns = (uint64_t)llabs(entry->apart_ns);
 
+        total->clock_jump_ns = jumped_ns > total->clock_jump_ns ? jumped_ns : total->clock_jump_ns;
+        total->clock_apart_ns = apart_ns > total->clock_apart_ns ? apart_ns : total->clock_apart_ns;
         if (i == 0 || entry->start_ns < total->start_unix_ns) {
             total->start_unix_ns = entry->start_ns;
         }

@@ -310,8 +310,7 @@ static int audit_take_record(const struct apapi_record *record, const char *line
             audit->open = true;
             continue;
         }
-        if (!row || sum_add(&audit->store, record,
-                            &(struct sum_part){from_ns, (uint64_t)(until_ns - from_ns)})) {
+        if (!row || sum_add(&audit->store, record, &(struct span){from_ns, until_ns})) {
             errno = ENOMEM;
             return -1;
         }

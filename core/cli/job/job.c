@@ -132,15 +132,8 @@ int show_add(const struct apapi_record *record, const char *line, size_t size, v
         show->left_out++;
         return 0;
     }
-    if (array_add(&show->records, show->count, &show->room, sizeof *show->records)) {
-        return -1;
-    }
-    if (!line) {
-        show->records[show->count] = *record;
-        if (regions_copy(&show->records[show->count].regions, &record->regions)) {
-            return -1;
-        }
-    } else if (apapi_record_decode(line, size, &show->records[show->count], NULL)) {
+    if (array_add(&show->records, show->count, &show->room, sizeof *show->records) ||
+        apapi_record_decode(line, size, &show->records[show->count], NULL)) {
         return -1;
     }
     show->count++;

@@ -58,7 +58,6 @@ struct show {
 /**
  * Add a copy of a record: an apapi_scan_f whose context is a struct show. Records of a user beyond
  * SHOW_RECORDS_MAX are left out; records that only claim to be part of the job are counted apart.
- * @param line  text of the record; NULL: the record comes from a database and owns nothing
  * @return 0; -1 with errno ENOMEM.
  */
 int show_add(const struct apapi_record *record, const char *line, size_t size, void *show);

@@ -54,7 +54,7 @@ static uint32_t put_identity(struct report_ledger *ledger, const struct apapi_id
 
 /* @param day  "": the record is not divided by day */
 static int put_part(struct report_ledger *ledger, const struct apapi_record *record,
-                    const struct sum_part *part, const char *day, uint64_t digest)
+                    const struct span *part, const char *day, uint64_t digest)
 {
     struct sum_piece *piece;
     uint32_t identity = pool_put(&ledger->store.texts, ""); /* "" gets the number 0 */
@@ -86,25 +86,23 @@ static int64_t day_end_ns(int64_t unix_ns, char day[16])
 }
 
 /* Find the part of a record in the day after `part`; the first part if `days` is 0. */
-static bool next_day(const struct apapi_measurement *m, int days, struct sum_part *part,
-                     char day[16])
+static bool next_day(const struct apapi_measurement *m, int days, struct span *part, char day[16])
 {
-    int64_t end_ns = m->start_unix_ns + (int64_t)m->elapsed_ns, until_ns;
+    int64_t end_ns = m->start_unix_ns + (int64_t)m->elapsed_ns;
 
-    part->start_ns = days ? part->start_ns + (int64_t)part->elapsed_ns : m->start_unix_ns;
+    part->start_ns = days ? part->end_ns : m->start_unix_ns;
     if (days && part->start_ns >= end_ns) {
         return false;
     }
-    until_ns = day_end_ns(part->start_ns, day);
-    until_ns = until_ns > end_ns || days + 1 == DAYS_MAX ? end_ns : until_ns;
-    part->elapsed_ns = (uint64_t)(until_ns - part->start_ns);
+    part->end_ns = day_end_ns(part->start_ns, day);
+    part->end_ns = part->end_ns > end_ns || days + 1 == DAYS_MAX ? end_ns : part->end_ns;
     return true;
 }
 
 unsigned report_ledger_parts(const struct apapi_record *record, void *ledger)
 {
     bool divides = ((const struct report_ledger *)ledger)->by == REPORT_BY_DAY;
-    struct sum_part part = {0};
+    struct span part = {0};
     unsigned days = 0;
     char day[16];
 
@@ -119,7 +117,7 @@ int report_ledger_add(struct report_ledger *ledger, const struct apapi_record *r
 {
     bool divides = ledger->by == REPORT_BY_DAY;
     int result = divides ? 0 : put_part(ledger, record, NULL, "", digest);
-    struct sum_part part = {0};
+    struct span part = {0};
     char day[16];
 
     for (int days = 0; divides && result == 0 && next_day(&record->measurement, days, &part, day);
@@ -240,11 +238,6 @@ static int compare_texts(const struct report_ledger *ledger, uint32_t left, uint
     return left == right ? 0 : strverscmp(pool_text(texts, left), pool_text(texts, right));
 }
 
-static int64_t record_start_ns(const struct sum_piece *piece)
-{
-    return piece->start_ns - (int64_t)piece->before_ns;
-}
-
 /* Jobs of Slurm come first. Outside Slurm, each record is a job of its own. */
 static int compare_jobs(const struct report_ledger *ledger, const struct sum_piece *a,
                         const struct sum_piece *b)
@@ -259,7 +252,9 @@ static int compare_jobs(const struct report_ledger *ledger, const struct sum_pie
     }
     if (a->job == APAPI_UNKNOWN && b->job == APAPI_UNKNOWN) {
         order = compare_texts(ledger, a->node, b->node);
-        return order ? order : COMPARE(record_start_ns(a), record_start_ns(b));
+        return order ? order
+                     : COMPARE(a->start_ns - (int64_t)a->before_ns,
+                               b->start_ns - (int64_t)b->before_ns);
     }
     if (a->job != APAPI_UNKNOWN && b->job != APAPI_UNKNOWN && a->cluster != b->cluster) {
         return compare_texts(ledger, a->cluster, b->cluster);
@@ -455,24 +450,17 @@ bool report_ledger_same_row(const struct report_ledger *ledger, uint32_t at, uin
     return same;
 }
 
-static int sort_parts(struct report_ledger *ledger)
-{
-    size_t count = ledger->store.piece_count;
-
-    ledger->order = sum_numbers(&ledger->store);
-    if (!ledger->order) {
-        return -1;
-    }
-    qsort_r(ledger->order, count, sizeof *ledger->order, compare_parts, ledger);
-    return find_buckets(ledger);
-}
-
 /* Sums are identical to the last digit, whatever the order of the records. */
 uint32_t *report_ledger_rows(struct report_ledger *ledger, size_t *count)
 {
     uint32_t *rows;
 
-    if (sort_parts(ledger)) {
+    ledger->order = sum_numbers(&ledger->store);
+    if (!ledger->order) {
+        return NULL;
+    }
+    qsort_r(ledger->order, ledger->store.piece_count, sizeof *ledger->order, compare_parts, ledger);
+    if (find_buckets(ledger)) {
         return NULL;
     }
     for (size_t next, i = 0; i < ledger->bucket_count; i = next) {

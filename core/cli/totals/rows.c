@@ -221,17 +221,6 @@ static void rows_add_pieces(struct row_sum *sum)
     row->delayed += (double)sum->delayed;
 }
 
-/* Keep the words that are the same in all buckets of the row. */
-static void report_row_identify(const struct report_ledger *ledger,
-                                const struct report_bucket *bucket, struct report_row *row)
-{
-    for (int w = 0; w < REPORT_WORDS; w++) {
-        const char *text = pool_text(&ledger->store.texts, bucket->words[w]);
-
-        row->words[w] = !row->words[w] || strcmp(row->words[w], text) == 0 ? text : "";
-    }
-}
-
 /* Fill in what only a row of one job has. */
 static void rows_put_job(const struct row_sum *sum)
 {
@@ -327,7 +316,12 @@ static int rows_add_bucket(struct row_sum *sum)
                             &sum->entries);
 
     sum->job_id = pool_text(&ledger->store.texts, sum->bucket->words[REPORT_JOB_ID]);
-    report_row_identify(ledger, sum->bucket, sum->row);
+    for (int w = 0; w < REPORT_WORDS; w++) { /* those that are the same in all buckets are kept */
+        const char *text = pool_text(&ledger->store.texts, sum->bucket->words[w]);
+        const char **word = &sum->row->words[w];
+
+        *word = !*word || strcmp(*word, text) == 0 ? text : "";
+    }
     if (result == 0) {
         rows_add_pieces(sum);
         if (ledger->by != REPORT_BY_STEP && ledger->by != REPORT_BY_NODE) {
