@@ -101,7 +101,6 @@ static void settings_find_node(char *node, size_t size)
 
 void settings_read(struct settings *settings, const struct config_sink *sink)
 {
-    config_defaults(&settings->config);
     config_read(&settings->config, config_path(), sink);
     settings_find_node(settings->node, sizeof settings->node);
 }

@@ -178,6 +178,19 @@ void text_shorten(char *copy, size_t size, const char *text, size_t columns, siz
     text_clean(copy, size, copy);
 }
 
+void text_append(char *text, size_t size, const char *between, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list values;
+
+    used += (size_t)snprintf(text + used, size - used, "%s", used ? between : "");
+    if (used < size) {
+        va_start(values, format);
+        vsnprintf(text + used, size - used, format, values);
+        va_end(values);
+    }
+}
+
 #define ITEM_SIZE 1024
 
 void text_item(struct text_line *line, size_t gap, const char *format, ...)

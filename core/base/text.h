@@ -53,6 +53,13 @@ void text_shorten(char *copy, size_t size, const char *text, size_t columns, siz
  */
 bool text_next_line(const char **text, char *line, size_t size);
 
+/**
+ * Append to the text in `size` bytes: `between`, if it is not empty yet, and a text formatted as
+ * printf(3) does. What has no room is cut.
+ */
+void text_append(char *text, size_t size, const char *between, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
 /** A paragraph. A line that would exceed TEXT_COLUMNS goes on in a new one, indented by 4. */
 struct text_line {
     FILE *out;

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/text.h"
 
 static const struct units_scale steps[] = {{1e-6, "u", 0}, {1e-3, "m", 0}, {1, "", 0},
@@ -149,11 +149,10 @@ struct units_text units_share(double share)
 void units_beside(char *text, size_t size, double share, bool column)
 {
     const struct units_text beside = units_share(share);
-    size_t used = strlen(text);
     int gap = column ? SHARE_COLUMNS - (int)text_columns(beside.text) : 0;
 
-    if (*beside.text && used < size) {
-        snprintf(text + used, size - used, " %*s%s", gap > 0 ? gap : 0, "", beside.text);
+    if (*beside.text) {
+        text_append(text, size, " ", "%*s%s", gap > 0 ? gap : 0, "", beside.text);
     }
 }
 
@@ -190,6 +189,20 @@ struct units_text units_short(double seconds)
     return !(seconds < 1) || seconds < 0 ? units_duration(seconds)
            : seconds < 0.001             ? units_part(true, "%.1f us", seconds * 1e6)
                              : units_part(true, "%.*f ms", seconds < 0.1 ? 2 : 1, seconds * 1e3);
+}
+
+struct units_text units_local_time(int64_t unix_ns, const char *format)
+{
+    time_t seconds = (time_t)(unix_ns / NS_PER_S);
+    struct units_text text = {""};
+    struct tm date = {0};
+
+    localtime_r(&seconds, &date);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral" /* it is checked where it comes from */
+    strftime(text.text, sizeof text.text, format, &date);
+#pragma GCC diagnostic pop
+    return text;
 }
 
 struct units_text units_bytes(uint64_t bytes)

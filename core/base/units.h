@@ -70,6 +70,10 @@ struct units_text units_duration(double seconds);
 /** A short time: "12.3 us", "100.3 ms", from 1 s on as units_duration(); "-" for NaN, below 0. */
 struct units_text units_short(double seconds);
 
+/** A time since 1970 in the local time zone, formatted as by strftime(3), in up to 79 bytes. */
+struct units_text units_local_time(int64_t unix_ns, const char *format)
+    __attribute__((format(strftime, 2, 0)));
+
 /** An amount of memory: "512 B", "12.3 MiB". */
 struct units_text units_bytes(uint64_t bytes);
 

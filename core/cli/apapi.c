@@ -103,8 +103,7 @@ static int sync_command(int argc, char **argv)
     struct config config;
 
     (void)argc;
-    config_defaults(&config);
-    config_read(&config, config_path(), &(struct config_sink){0});
+    config_read(&config, config_path(), NULL);
     snprintf(path, sizeof path, "%s/apapi-sync", config.libexec_dir);
     config_clear(&config);
     execv(path, argv);
@@ -122,7 +121,7 @@ int main(int argc, char **argv)
     }
     command = find_command(argv[1]);
     if (command) {
-        config_use_sources(NULL);
+        config_use_sources();
         return command->run(argc - 1, argv + 1);
     }
     if (strcmp(argv[1], "-V") == 0 || strcmp(argv[1], "--version") == 0) {

@@ -771,8 +771,10 @@ void config_parse(struct config *config, const char *path, char *text,
 int config_read(struct config *config, const char *path, const struct config_sink *sink)
 {
     struct apapi_error err;
-    char *text = file_read(path, &err);
+    char *text;
 
+    config_defaults(config);
+    text = file_read(path, &err);
     if (!text) {
         if (errno != ENOENT) {
             config_complain(sink, "%s", err.text);
@@ -828,7 +830,6 @@ void config_load(struct config *config, int count, char *const words[],
 
         path = other ? other : path;
     }
-    config_defaults(config);
     if (config_read(config, path, sink) && errno == ENOENT && path != config_site_path()) {
         config_complain(sink, PLUGSTACK ": 'config=%.200s': there is no such file", path);
     }

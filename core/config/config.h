@@ -89,8 +89,9 @@ void config_complain(const struct config_sink *sink, const char *format, ...)
 void config_defaults(struct config *config);
 
 /**
- * Read apapi.conf. Lines with errors are reported and have no effect. The file must be a regular
- * file that belongs to root and that no one else can write, or the reader's own file.
+ * Set all defaults, then read apapi.conf. Lines with errors are reported and have no effect. The
+ * file must be a regular file that belongs to root and that no one else can write, or the reader's
+ * own file.
  * @param path  must stay valid as long as `config`
  * @return 0; -1 with errno ENOENT (no file, not reported) or, reported, EPERM, EFBIG, EINVAL (not
  * text, not a regular file), or an error of open(2) or read(2).
@@ -98,7 +99,7 @@ void config_defaults(struct config *config);
 int config_read(struct config *config, const char *path, const struct config_sink *sink);
 
 /**
- * Like config_read(), for a text in memory.
+ * Like config_read(), for a text in memory, and without the defaults.
  * @param path  name of the file in messages; must stay valid as long as `config`
  * @param text  allocated; `config` takes it over
  */
@@ -129,8 +130,8 @@ const char *config_section_value(const struct config *config, const char *sectio
 /** Pass the lines of all sections to the sources. For programs only: needs libapapi. */
 void config_set_sources(const struct config *config);
 
-/** Like config_set_sources(), of a file that is read silently. NULL: the file of config_path(). */
-void config_use_sources(const char *path);
+/** Like config_set_sources(), of the file of config_path(), which is read silently. */
+void config_use_sources(void);
 
 /** @return the site's apapi.conf. Static storage. Thread-safety: none at the first call. */
 const char *config_site_path(void);

@@ -11,12 +11,11 @@ void config_set_sources(const struct config *config)
     }
 }
 
-void config_use_sources(const char *path)
+void config_use_sources(void)
 {
     struct config config;
 
-    config_defaults(&config);
-    config_read(&config, path ? path : config_path(), NULL);
+    config_read(&config, config_path(), NULL);
     config_set_sources(&config);
     config_clear(&config);
 }

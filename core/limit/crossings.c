@@ -14,7 +14,6 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -60,15 +59,11 @@ struct order {
 static void crossed_line(const struct apapi_crossing *crossing, const char *node,
                          const char *said_by, char line[LINE_SIZE])
 {
-    time_t seconds = (time_t)(crossing->unix_ns / NS_PER_S);
     bool has_unit = *crossing->unit != '\0';
-    char moment[16] = "";
-    struct tm local;
 
-    localtime_r(&seconds, &local);
-    strftime(moment, sizeof moment, "%H:%M:%S", &local);
     snprintf(line, LINE_SIZE, "%s: %.64s: %.255s crossed at %s.%03d with %.40s%.40s\n", said_by,
-             node, crossing->threshold, moment, (int)(crossing->unix_ns % NS_PER_S / 1000000),
+             node, crossing->threshold, units_local_time(crossing->unix_ns, "%H:%M:%S").text,
+             (int)(crossing->unix_ns % NS_PER_S / 1000000),
              has_unit ? units_quantity(crossing->value, crossing->unit).text
                       : units_part(true, "%.6g", crossing->value).text,
              units_part(crossing->count > 1, ", for the %" PRIu64 ". time", crossing->count).text);

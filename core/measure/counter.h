@@ -130,9 +130,7 @@ struct apapi_increment {
 /** @return the greatest plausible power of a meter, at most a node's if the meter wraps [W]. */
 double apapi_counter_most_w(const struct apapi_event *event);
 
-/**
- * Prepare a counter. @param max_w plausible power [W] for energy counters, INFINITY for others.
- */
+/** Prepare a counter. @param max_w plausible power [W] for energy counters, INFINITY for others. */
 void apapi_counter_init(struct apapi_counter *counter, const struct apapi_event *event,
                         double max_w);
 

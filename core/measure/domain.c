@@ -57,21 +57,31 @@ void apapi_timeline_meter_add(struct apapi_timeline_meter *meter, uint64_t from_
     }
 }
 
+/* @return an empty timeline. Its bins are wider than `bin_ns` if they would be too many. */
+static struct apapi_timeline make_empty(uint64_t length_ns, uint64_t bin_ns)
+{
+    struct apapi_timeline empty = {.bin_ns = bin_ns, .length_ns = length_ns};
+
+    while (length_ns > APAPI_TIMELINE_BINS * empty.bin_ns) {
+        empty.bin_ns *= 2;
+    }
+    empty.count = (size_t)((length_ns + empty.bin_ns - 1) / empty.bin_ns);
+    return empty;
+}
+
 void apapi_timeline_meter_finish(const struct apapi_timeline_meter *meter, uint64_t length_ns,
                                  struct apapi_timeline *result)
 {
     struct apapi_timeline_meter folded = *meter;
 
-    memset(result, 0, sizeof *result);
     if (length_ns == 0) {
+        *result = (struct apapi_timeline){0};
         return;
     }
-    while (length_ns > APAPI_TIMELINE_BINS * folded.bin_ns) {
+    *result = make_empty(length_ns, folded.bin_ns);
+    while (folded.bin_ns < result->bin_ns) {
         fold(&folded);
     }
-    result->bin_ns = folded.bin_ns;
-    result->length_ns = length_ns;
-    result->count = (size_t)((length_ns + folded.bin_ns - 1) / folded.bin_ns);
     for (size_t i = 0; i < result->count; i++) {
         double share = (double)folded.covered_ns[i] / (double)apapi_timeline_bin_length(result, i);
 
@@ -114,18 +124,6 @@ double apapi_timeline_between_j(const struct apapi_timeline *timeline, uint64_t 
     uint64_t unused;
 
     return timeline_bins_between_j(&bins, from_ns, to_ns, known_ns ? known_ns : &unused);
-}
-
-/* @return an empty timeline. Its bins are wider than `bin_ns` if they would be too many. */
-static struct apapi_timeline make_empty(uint64_t length_ns, uint64_t bin_ns)
-{
-    struct apapi_timeline empty = {.bin_ns = bin_ns, .length_ns = length_ns};
-
-    while (length_ns > APAPI_TIMELINE_BINS * empty.bin_ns) {
-        empty.bin_ns *= 2;
-    }
-    empty.count = (size_t)((length_ns + empty.bin_ns - 1) / empty.bin_ns);
-    return empty;
 }
 
 /* Add a timeline that begins `late_ns` after the sum does. */

@@ -277,10 +277,8 @@ void apapi_probe_open(struct apapi_probe *probe, double value, struct apapi_mome
         probe_fit(probe, probe->still_ns, UINT64_MAX);
     }
     probe->open = true;
-    probe->first = value;
-    probe->latest = value;
-    probe->first_when = when;
-    probe->latest_when = when;
+    probe->first = probe->latest = value;
+    probe->first_when = probe->latest_when = when;
     probe->still_ns = 0;
 }
 
@@ -333,11 +331,6 @@ void apapi_probe_close(struct apapi_probe *probe, double value, struct apapi_mom
 
 /* Values. */
 
-static void stats_clear(struct apapi_value_stats *stats)
-{
-    *stats = (struct apapi_value_stats){.last = NAN, .min = NAN, .max = NAN};
-}
-
 static void stats_add(struct apapi_value_stats *stats, double value, double dt_ns)
 {
     stats->count++;
@@ -351,10 +344,9 @@ static void stats_add(struct apapi_value_stats *stats, double value, double dt_n
 
 void apapi_values_restart(struct apapi_values *values, enum apapi_operation operation)
 {
-    memset(values, 0, sizeof *values);
-    values->operation = operation;
-    stats_clear(&values->stats[0]);
-    stats_clear(&values->stats[1]);
+    static const struct apapi_value_stats none = {.last = NAN, .min = NAN, .max = NAN};
+
+    *values = (struct apapi_values){.operation = operation, .stats = {none, none}};
 }
 
 /* @return value1; NaN if it needs a predecessor that does not exist. */

@@ -378,12 +378,11 @@ void apapi_meter_finish(struct apapi_meter *meter, const struct apapi_span *span
     result->incidents.rough = is_rough(meter, result, whole_ns);
     apapi_rate_hide(&meter->rate, &result->summary);
     for (int i = 0; i < 2; i++) {
-        result->values[i] = meter->wanted[i];
-        apapi_value_result(&meter->values.stats[i], &result->values[i]);
-        if (result->stuck ||
-            result->still) { /* the counter has counted nothing: the values are unknown, not 0 */
-            struct apapi_value_result *value = &result->values[i];
+        struct apapi_value_result *value = &result->values[i];
 
+        *value = meter->wanted[i];
+        apapi_value_result(&meter->values.stats[i], value);
+        if (result->stuck || result->still) { /* nothing is counted: unknown, not 0 */
             value->min = value->max = value->avg = value->acc = NAN;
         }
     }

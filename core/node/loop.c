@@ -243,7 +243,6 @@ int node_run(const struct node_options *options, char *problem, size_t size)
     *problem = '\0';
     loop.options = options;
     loop.signals = signalfd(-1, &end, SFD_CLOEXEC);
-    config_defaults(&loop.config);
     config_read(&loop.config, options->config ? options->config : config_site_path(), &sink);
     config_set_sources(&loop.config);
     if (loop_open(&loop, &err)) {

@@ -18,11 +18,12 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <syslog.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/files.h"
+#include "base/units.h"
 #include "config/config.h"
 
 /** A set of capabilities: bit CAP_... is 1. */
@@ -107,15 +108,12 @@ static int sampler_log_deliver(const char *line, size_t length)
 
 static int sampler_log_put(int priority, const char *text)
 {
-    char moment[32], *line;
-    time_t now = time(NULL);
-    struct tm local;
-    int length, result;
+    char *line;
+    int length = asprintf(&line, "<%d>%s %s[%d]: %s", LOG_DAEMON | priority,
+                          units_local_time(clock_unix_ns(), "%b %e %H:%M:%S").text, state.name,
+                          (int)getpid(), text);
+    int result;
 
-    localtime_r(&now, &local);
-    strftime(moment, sizeof moment, "%b %e %H:%M:%S", &local);
-    length = asprintf(&line, "<%d>%s %s[%d]: %s", LOG_DAEMON | priority, moment, state.name,
-                      (int)getpid(), text);
     if (length < 0) {
         return -1;
     }

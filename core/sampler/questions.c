@@ -245,7 +245,6 @@ static int answer_budget(struct asked *asked)
     if (limit_parse_budget(asked->text, &budget, &asked->err)) {
         return -1;
     }
-    config_defaults(&config);
     config_read(&config, path ? path : "", NULL);
     site = limit_site_of(&config);
     if (budget.amount <= limit_site_most_j(&site)) {

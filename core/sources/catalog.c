@@ -130,11 +130,9 @@ static void list_sources(struct apapi_error *names)
     for (size_t i = 0; i < COUNT_OF(routes); i++) {
         for (size_t w = 0; w < APAPI_WAYS_MAX && routes[i].ways[w].source; w++) {
             const char *name = routes[i].ways[w].source->name;
-            size_t used = strlen(names->text);
 
             if (find_source(name, strlen(name)) == &routes[i].ways[w]) {
-                snprintf(names->text + used, sizeof names->text - used, "%s%s", used ? ", " : "",
-                         name);
+                text_append(names->text, sizeof names->text, ", ", "%s", name);
             }
         }
     }

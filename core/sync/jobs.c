@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "record/record.h"
 #include "sync/jobs.h"
 
@@ -134,25 +135,21 @@ void runs_free(struct runs *runs)
 
 static void comment_add_number(char *own, const char *key, double value, int figures)
 {
-    size_t used = strlen(own);
-
     if (isfinite(value)) {
-        snprintf(own + used, COMMENT_OWN_SIZE - used, ",\"%s\":%.*g", key, figures, value);
+        text_append(own, COMMENT_OWN_SIZE, ",", "\"%s\":%.*g", key, figures, value);
     }
 }
 
 void comment_own(char own[COMMENT_OWN_SIZE], const struct apapi_job_total *total)
 {
     char names[DOMAIN_LIST_SIZE];
-    size_t used;
 
     snprintf(own, COMMENT_OWN_SIZE, OWN_BEGIN "\"v\":1");
     comment_add_number(own, "energy_j", total->energy_j, 9);
     comment_add_number(own, "uncertainty_j", total->uncertainty_j, 3);
     domain_list_text(total->missing_domains, ",", names);
     if (*names) {
-        used = strlen(own);
-        snprintf(own + used, COMMENT_OWN_SIZE - used, ",\"missing_domains\":\"%s\"", names);
+        text_append(own, COMMENT_OWN_SIZE, ",", "\"missing_domains\":\"%s\"", names);
     }
     comment_add_number(own, "mean_w", total->mean_w, 6);
     comment_add_number(own, "nodes", (double)total->nodes, 9);
@@ -248,13 +245,11 @@ int comment_put(const char *there, const char *own, char **result)
                                           : put_behind_text(text, own);
 
     tree_free(&tree);
-    if (!put) {
-        errno = ENOMEM;
-        return -1;
-    }
-    if (strlen(put) > COMMENT_MAX) {
+    if (!put || strlen(put) > COMMENT_MAX) {
+        int code = put ? EMSGSIZE : ENOMEM;
+
         free(put);
-        errno = EMSGSIZE;
+        errno = code;
         return -1;
     }
     *result = put;

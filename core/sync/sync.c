@@ -72,7 +72,7 @@ static void note_unknown(struct sync *sync, uint32_t job)
 }
 
 /* Choose the jobs that can be written now. The others wait. */
-static int sort_out(struct sync *sync, const struct found_job *jobs)
+static int sort_out(struct sync *sync, const struct found_job *jobs, struct apapi_error *err)
 {
     for (size_t i = 0; i < sync->count; i++) {
         struct batch_job *job = &sync->jobs[i];
@@ -91,7 +91,7 @@ static int sort_out(struct sync *sync, const struct found_job *jobs)
             }
         }
         if (failed) {
-            return -1;
+            return apapi_fail(err, ENOMEM, "no memory");
         }
     }
     return 0;
@@ -224,13 +224,8 @@ static int batch_run(struct sync *sync, const struct found_job *jobs, struct apa
     for (size_t i = 0; i < sync->count; i++) {
         sync->numbers[i] = jobs[i].job;
     }
-    if (dbd_find(sync->cluster, sync->numbers, sync->count, &sync->runs, err)) {
-        return -1;
-    }
-    if (sort_out(sync, jobs)) {
-        return apapi_fail(err, ENOMEM, "no memory");
-    }
-    if (batch_read_records(sync, err)) {
+    if (dbd_find(sync->cluster, sync->numbers, sync->count, &sync->runs, err) ||
+        sort_out(sync, jobs, err) || batch_read_records(sync, err)) {
         return -1;
     }
     for (size_t i = 0; i < sync->count; i++) {
@@ -555,8 +550,7 @@ static int main_run(struct sync *sync)
     if (query->wanted.cluster && folder_check_name(query->wanted.cluster)) {
         return command_refuse("sync", "--clusters takes the name of a cluster");
     }
-    config_defaults(&config);
-    config_read(&config, config_path(), &(struct config_sink){0});
+    config_read(&config, config_path(), NULL);
     query->dir = query->dir ? query->dir : config.acct_dir;
     sync->incremental = !query->from && !query->jobs;
     if (sync_run(sync, &err)) {

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -424,20 +423,7 @@ static void audit_find_lost(struct audit_row *row)
 
 #define REASONS_SIZE 1024
 
-/* Add a reason to a text such as "sampler down 19 min 59.0 s (2 times); meter reset 1". */
-__attribute__((format(printf, 2, 3))) static void audit_give(char reasons[REASONS_SIZE],
-                                                             const char *format, ...)
-{
-    size_t used = strlen(reasons);
-    va_list values;
-
-    used += (size_t)snprintf(reasons + used, REASONS_SIZE - used, "%s", used ? "; " : "");
-    if (used < REASONS_SIZE) {
-        va_start(values, format);
-        vsnprintf(reasons + used, REASONS_SIZE - used, format, values);
-        va_end(values);
-    }
-}
+/* Reasons are a text such as "sampler down 19 min 59.0 s (2 times); meter reset 1". */
 
 static void audit_explain_late(const struct audit_row *row, char reasons[REASONS_SIZE])
 {
@@ -446,9 +432,11 @@ static void audit_explain_late(const struct audit_row *row, char reasons[REASONS
 
     if (row->day_ns) {
         timestamp_format(until, sizeof until, row->day_ns + late_ns);
-        audit_give(reasons, "no node sampler before %.5s", until + strlen("2026-11-21T"));
+        text_append(reasons, REASONS_SIZE, "; ", "no node sampler before %.5s",
+                    until + strlen("2026-11-21T"));
     } else {
-        audit_give(reasons, "no node sampler yet %s", units_duration(row->numbers[LATE_S]).text);
+        text_append(reasons, REASONS_SIZE, "; ", "no node sampler yet %s",
+                    units_duration(row->numbers[LATE_S]).text);
     }
 }
 
@@ -462,9 +450,9 @@ static void audit_explain_time(const struct audit *audit, const struct audit_row
         const struct audit_gaps *gaps = &row->gaps[i];
         const char *text = pool_text(&audit->texts, gaps->reason);
 
-        audit_give(reasons, "%.100s %s%s", *text ? text : "no reason given",
-                   units_duration(gaps->elapsed_s).text,
-                   units_part(gaps->count > 1, " (%" PRIu64 " times)", gaps->count).text);
+        text_append(reasons, REASONS_SIZE, "; ", "%.100s %s%s", *text ? text : "no reason given",
+                    units_duration(gaps->elapsed_s).text,
+                    units_part(gaps->count > 1, " (%" PRIu64 " times)", gaps->count).text);
         unmeasured_s -= gaps->elapsed_s;
     }
     if (numbers[LATE_S] > least_s) {
@@ -472,11 +460,12 @@ static void audit_explain_time(const struct audit *audit, const struct audit_row
         unmeasured_s -= numbers[LATE_S];
     }
     if (unmeasured_s > least_s) {
-        audit_give(reasons, "%s %s", numbers[HOURS] == 0 ? "no hours" : "hours missing",
-                   units_duration(unmeasured_s).text);
+        text_append(reasons, REASONS_SIZE, "; ", "%s %s",
+                    numbers[HOURS] == 0 ? "no hours" : "hours missing",
+                    units_duration(unmeasured_s).text);
     }
     if (numbers[RESETS] > 0) {
-        audit_give(reasons, "meter reset %.0f", numbers[RESETS]);
+        text_append(reasons, REASONS_SIZE, "; ", "meter reset %.0f", numbers[RESETS]);
     }
 }
 
@@ -487,11 +476,13 @@ static void audit_explain_energy(const struct audit_row *row, char reasons[REASO
                                                [EXCESS_J] = "records exceed hours"};
 
     if (row->numbers[SHARELESS] > 0) {
-        audit_give(reasons, "records without share %.0f", row->numbers[SHARELESS]);
+        text_append(reasons, REASONS_SIZE, "; ", "records without share %.0f",
+                    row->numbers[SHARELESS]);
     }
     for (int i = LOST_J; i <= EXCESS_J; i++) {
         if (row->numbers[i] > 0) {
-            audit_give(reasons, "%s %s", texts[i], units_quantity(row->numbers[i], "J").text);
+            text_append(reasons, REASONS_SIZE, "; ", "%s %s", texts[i],
+                        units_quantity(row->numbers[i], "J").text);
         }
     }
 }

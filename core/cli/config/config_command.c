@@ -397,7 +397,6 @@ static int config_show(const char *file, bool check)
     struct config config;
     int result;
 
-    config_defaults(&config);
     result = config_read(&config, path, &sink);
     if (result && (check ? problems.count == 0 : file || errno != ENOENT)) {
         result = problems.count > 0 ? command_fail("config", "%s", problems.last)
@@ -405,15 +404,14 @@ static int config_show(const char *file, bool check)
         config_clear(&config);
         return result;
     }
-    if (!check) {
-        printf(result ? "# %s: there is no such file: these are the defaults\n" : "# %s\n", path);
-        print_values(&config);
-    }
     if (check) { /* warnings are not about mistakes in the file */
         config_check(&config, &sink, &(const struct config_sink){.complain = print_warning});
-    }
-    if (check && problems.count == 0) {
-        printf("%s: ok\n", path);
+        if (problems.count == 0) {
+            printf("%s: ok\n", path);
+        }
+    } else {
+        printf(result ? "# %s: there is no such file: these are the defaults\n" : "# %s\n", path);
+        print_values(&config);
     }
     config_clear(&config);
     return command_finish("config", check && problems.count > 0 ? EXIT_FAILURE : EXIT_SUCCESS);

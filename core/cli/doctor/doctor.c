@@ -331,11 +331,8 @@ static void machine_look(struct machine *machine)
         access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0;
     machine->uid = geteuid();
     user = getpwuid(machine->uid);
-    if (user) {
-        snprintf(machine->user, sizeof machine->user, "%s", user->pw_name);
-    } else {
-        snprintf(machine->user, sizeof machine->user, "uid %u", (unsigned)machine->uid);
-    }
+    snprintf(machine->user, sizeof machine->user, "%s",
+             user ? user->pw_name : units_part(true, "uid %u", (unsigned)machine->uid).text);
 }
 
 /* --- how to make a component readable --- */
@@ -539,11 +536,7 @@ static void put_remedy(struct diagnosis *diagnosis, const struct examined *compo
         diagnosis->shown[diagnosis->shown_count].remedy = remedy;
         diagnosis->shown[diagnosis->shown_count++].component = component->name;
     }
-    if (before) {
-        put_line(2, "to fix it", "as %s", before);
-        return;
-    }
-    put_line(2, "to fix it", "%s", remedy);
+    put_line(2, "to fix it", before ? "as %s" : "%s", before ? before : remedy);
 }
 
 static void put_component(struct diagnosis *diagnosis, const struct examined *component)
@@ -577,19 +570,17 @@ static void put_list(const struct diagnosis *diagnosis, const char *lead, size_t
 {
     bool computed = reader == offsetof(struct examined, estimate);
     char list[1024] = "";
-    size_t used = 0;
 
-    for (size_t i = 0; i < diagnosis->count && used < sizeof list; i++) {
+    for (size_t i = 0; i < diagnosis->count; i++) {
         const struct examined *component = &diagnosis->components[i];
 
         if (*(const bool *)((const char *)component + reader) &&
             (computed || !component->estimate)) {
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ":" : "",
-                                     component->name);
+            text_append(list, sizeof list, ":", "%s", component->name);
         }
     }
-    if (used > 0 || !computed) {
-        put_line(2, lead, "%s", used ? list : "nothing");
+    if (*list || !computed) {
+        put_line(2, lead, "%s", *list ? list : "nothing");
     }
 }
 
@@ -617,7 +608,6 @@ static void put_site(bool root)
     const struct config_sink mistakes = {put_mistake, &begun}, warnings = {put_warning, &begun};
     struct config config;
 
-    config_defaults(&config);
     config_read(&config, config_path(), &mistakes);
     if (root) {
         put_site_line(&begun, "acct_dir", config.acct_dir);
@@ -632,7 +622,6 @@ static bool site_measures(void)
     struct config config;
     bool measures;
 
-    config_defaults(&config);
     config_read(&config, config_path(), NULL);
     measures = config_check(&config, NULL, NULL);
     config_clear(&config);

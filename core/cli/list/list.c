@@ -87,15 +87,13 @@ static void put_names(const struct list *list)
 {
     static const char title[] = "also known to PAPI, by name: ";
     char names[1024] = "";
-    size_t used = 0;
 
-    for (size_t i = 0; i < list->wanted.count && used < sizeof names; i++) {
+    for (size_t i = 0; i < list->wanted.count; i++) {
         if (list->components[i].state == LISTED_NAME) {
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
-                                     list->components[i].name);
+            text_append(names, sizeof names, ", ", "%s", list->components[i].name);
         }
     }
-    if (used > 0) {
+    if (*names) {
         fputs(title, stdout);
         terminal_put(stdout, names, sizeof title - 1, terminal_width());
     }

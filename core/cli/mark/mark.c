@@ -114,31 +114,20 @@ static int say(const struct options *options, const struct apapi_error *err, int
     return options->strict ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-/* Make the message. @return 0; USAGE_ERROR after an error message */
-static int mark_prepare(const struct options *options, enum region_message_kind kind,
-                        struct region_message *message)
+static int mark_region(const struct options *options, enum region_message_kind kind)
 {
+    struct region_message message, answer = {.value = NAN};
     struct real_number number;
+    struct apapi_error err;
 
-    region_message_init(message, kind, options->words[0]);
+    region_message_init(&message, kind, options->words[0]);
     if (kind == REGION_FOM) {
         if (real_number_parse(options->words[1], &number) || *number.rest) {
             return command_refuse(COMMAND, "fom: VALUE '%.60s' is not a number", options->words[1]);
         }
-        message->value = number.value;
-        snprintf(message->unit, sizeof message->unit, "%s",
+        message.value = number.value;
+        snprintf(message.unit, sizeof message.unit, "%s",
                  options->count > 2 ? options->words[2] : "");
-    }
-    return 0;
-}
-
-static int mark_region(const struct options *options, enum region_message_kind kind)
-{
-    struct region_message message, answer = {.value = NAN};
-    struct apapi_error err;
-
-    if (mark_prepare(options, kind, &message)) {
-        return USAGE_ERROR;
     }
     if (mark_send(&message, &answer, &err)) {
         return say(options, &err, errno);

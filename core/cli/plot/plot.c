@@ -172,13 +172,14 @@ static int compare_starts(const void *left, const void *right)
 
 #define WIDTH 900
 #define HEIGHT 360
-#define LEFT 64
-#define RIGHT 16
-#define TOP 52
-#define BOTTOM 50
+#define LEFT 64.0 /* edges of the area inside the axes */
+#define RIGHT 884.0
+#define TOP 52.0
+#define BOTTOM 310.0
 #define TICKS 5
 #define LEGEND_ROW 18
 #define LEGEND_COLUMN 140
+#define LEGENDS_IN_ROW 5
 #define REGIONS_ROOM 34 /* height of the bar of regions below the time axis */
 #define REGIONS_HEIGHT 16
 #define REGIONS_LEAST 24 /* least width of a region that has a name */
@@ -198,10 +199,9 @@ static const struct {
                          {"#009e73", "2 2"},  {"#cc78a6", "9 3 2 3"}, {"#d65e00", "4 2"},
                          {"#57b5e8", "12 4"}, {"#8c7326", "1 3"}};
 
-/* The area in which a job is drawn. */
+/* What is drawn, and the scales of the axes. */
 struct panel {
     const struct plot *plot;
-    double x, y, width, height, right, bottom; /* of the area inside the axes */
     double greatest_w, step_w, unit_w, greatest_s, step_s, unit_s;
 };
 
@@ -232,53 +232,44 @@ static double nice_step(double greatest)
 
 static double x_of(const struct panel *panel, double time_s)
 {
-    return panel->x + panel->width * time_s / panel->greatest_s;
+    return LEFT + (RIGHT - LEFT) * time_s / panel->greatest_s;
 }
 
 static double y_of(const struct panel *panel, double power_w)
 {
-    return panel->bottom - panel->height * power_w / panel->greatest_w;
+    return BOTTOM - (BOTTOM - TOP) * power_w / panel->greatest_w;
 }
 
 static void svg_power_axis(FILE *out, const struct panel *panel)
 {
-    char label[UNITS_SIZE];
-
-    snprintf(label, sizeof label, "power [%sW]",
-             panel->unit_w > 1e3   ? "M"
-             : panel->unit_w > 1.0 ? "k"
-                                   : "");
-    svg_text(out, &(struct text){"", panel->x - LEFT + 10, panel->y - 10, LEFT + 60}, label);
+    svg_text(out, &(struct text){"", 10, TOP - 10, LEFT + 60},
+             panel->unit_w > 1e3   ? "power [MW]"
+             : panel->unit_w > 1.0 ? "power [kW]"
+                                   : "power [W]");
     for (int i = 0; i * panel->step_w <= panel->greatest_w * 1.0001; i++) {
         double y = y_of(panel, i * panel->step_w);
 
-        fprintf(out, "<path class=\"%s\" d=\"M%.1f %.1fH%.1f\"/>\n", i ? "grid" : "axis", panel->x,
-                y, panel->right);
-        snprintf(label, sizeof label, "%g", i * panel->step_w / panel->unit_w);
-        svg_text(out, &(struct text){"end", panel->x - 6, y + 4, LEFT}, label);
+        fprintf(out, "<path class=\"%s\" d=\"M%.1f %.1fH%.1f\"/>\n", i ? "grid" : "axis", LEFT, y,
+                RIGHT);
+        svg_text(out, &(struct text){"end", LEFT - 6, y + 4, LEFT},
+                 units_part(true, "%g", i * panel->step_w / panel->unit_w).text);
     }
 }
 
 static void svg_time_axis(FILE *out, const struct panel *panel)
 {
-    char label[64];
-
     for (int i = 0; i * panel->step_s <= panel->greatest_s * 1.0001; i++) {
         double x = x_of(panel, i * panel->step_s);
 
-        fprintf(out, "<path class=\"axis\" d=\"M%.1f %.1fv4\"/>\n", x, panel->bottom);
-        snprintf(label, sizeof label, "%g", i * panel->step_s / panel->unit_s);
-        svg_text(out, &(struct text){"middle", x, panel->bottom + 17, LEFT}, label);
+        fprintf(out, "<path class=\"axis\" d=\"M%.1f %.1fv4\"/>\n", x, BOTTOM);
+        svg_text(out, &(struct text){"middle", x, BOTTOM + 17, LEFT},
+                 units_part(true, "%g", i * panel->step_s / panel->unit_s).text);
     }
-    snprintf(label, sizeof label, "time since the start [%s]",
-             panel->unit_s > 3600 ? "d"
-             : panel->unit_s > 60 ? "h"
-             : panel->unit_s > 1  ? "min"
-                                  : "s");
-    svg_text(
-        out,
-        &(struct text){"middle", panel->x + panel->width / 2, panel->bottom + 34, panel->width},
-        label);
+    svg_text(out, &(struct text){"middle", (LEFT + RIGHT) / 2, BOTTOM + 34, RIGHT - LEFT},
+             panel->unit_s > 3600 ? "time since the start [d]"
+             : panel->unit_s > 60 ? "time since the start [h]"
+             : panel->unit_s > 1  ? "time since the start [min]"
+                                  : "time since the start [s]");
 }
 
 /* Draw each mean as a horizontal line; leave a gap where the power is not known. */
@@ -302,44 +293,40 @@ static void svg_series(FILE *out, const struct panel *panel, const struct plot_s
 }
 
 /* Write a name, if it does not overlap the last one. @return where the next one may begin */
-static double svg_name(FILE *out, const struct panel *panel, const struct text *place,
-                       const char *name)
+static double svg_name(FILE *out, const struct text *place, const char *name)
 {
     double end = place->x + LETTER * (double)text_columns(name);
 
-    if (place->x < place->room || end > panel->right) {
+    if (place->x < place->room || end > RIGHT) {
         return place->room;
     }
-    svg_text(out, &(struct text){place->class, place->x, place->y, panel->width}, name);
+    svg_text(out, &(struct text){place->class, place->x, place->y, RIGHT - LEFT}, name);
     return end + MARK_ROOM;
 }
 
 static void svg_marks(FILE *out, const struct panel *panel)
 {
     const struct show *show = &panel->plot->show;
-    double last = panel->x - MARK_ROOM, named = panel->x;
+    double last = LEFT - MARK_ROOM, named = LEFT;
 
     for (size_t i = 0; i < show->step_count; i++) {
         double x = x_of(panel, plot_time_s(panel->plot, show->steps[i].used.start_unix_ns));
 
         if (plot_marks(&show->steps[i]) && x >= last + MARK_ROOM) {
-            fprintf(out, "<path class=\"mark\" d=\"M%.1f %.1fV%.1f\"/>\n", x, panel->y,
-                    panel->bottom);
-            named = svg_name(out, panel, &(struct text){"step", x, panel->y - 2, named},
-                             show->steps[i].step);
+            fprintf(out, "<path class=\"mark\" d=\"M%.1f %.1fV%.1f\"/>\n", x, TOP, BOTTOM);
+            named = svg_name(out, &(struct text){"step", x, TOP - 2, named}, show->steps[i].step);
             last = x;
         }
     }
-    named = panel->x;
+    named = LEFT;
     for (size_t i = 0; i < show->entries.count; i++) {
         const struct apapi_record *record = show_record_at(show, i);
 
         for (size_t k = 0; k < record->crossing_count; k++) {
             double x = x_of(panel, plot_time_s(panel->plot, record->crossing[k].unix_ns));
 
-            fprintf(out, "<path class=\"crossing\" d=\"M%.1f %.1fl-4 -8h8z\"/>\n", x,
-                    panel->bottom - 1);
-            named = svg_name(out, panel, &(struct text){"step", x + 6, panel->bottom - 3, named},
+            fprintf(out, "<path class=\"crossing\" d=\"M%.1f %.1fl-4 -8h8z\"/>\n", x, BOTTOM - 1);
+            named = svg_name(out, &(struct text){"step", x + 6, BOTTOM - 3, named},
                              record->crossing[k].threshold);
         }
     }
@@ -348,13 +335,13 @@ static void svg_marks(FILE *out, const struct panel *panel)
 static void svg_regions(FILE *out, const struct panel *panel)
 {
     const struct apapi_regions *regions = &panel->plot->regions;
-    double x = panel->x, y = panel->bottom + BOTTOM - 6;
+    double x = LEFT, y = HEIGHT - 6;
 
     if (regions->count > 0) {
         svg_text(out, &(struct text){"end", x - 6, y + 12, LEFT}, "energy");
     }
     for (size_t i = 0, drawn = 0; i < regions->count; i++) {
-        double share = plot_share(panel->plot, &regions->list[i]), width = panel->width * share;
+        double share = plot_share(panel->plot, &regions->list[i]), width = (RIGHT - LEFT) * share;
         char text[APAPI_REGION_PATH_SIZE + 16];
 
         if (share > 0) {
@@ -373,13 +360,11 @@ static void svg_regions(FILE *out, const struct panel *panel)
 
 static void svg_legend(FILE *out, const struct panel *panel, double room)
 {
-    size_t in_row = (size_t)fmax(1, floor(panel->width / LEGEND_COLUMN));
-
     for (size_t i = 0; i < panel->plot->series_count; i++) {
         const struct plot_series *series = &panel->plot->series[i];
-        size_t row = i / in_row;
-        double x = panel->x + (double)(i % in_row) * LEGEND_COLUMN;
-        double y = panel->bottom + BOTTOM + room + (double)row * LEGEND_ROW;
+        size_t row = i / LEGENDS_IN_ROW;
+        double x = LEFT + (double)(i % LEGENDS_IN_ROW) * LEGEND_COLUMN;
+        double y = HEIGHT + room + (double)row * LEGEND_ROW;
 
         fprintf(
             out,
@@ -397,11 +382,10 @@ static void svg_title(FILE *out, const struct panel *panel)
 
     snprintf(text, sizeof text, "job %.31s%s%s", *panel->plot->show.id ? panel->plot->show.id : "-",
              *name ? "  " : "", name);
-    svg_text(out, &(struct text){"title", panel->x - LEFT + 10, panel->y - 30, panel->width - 120},
-             text);
+    svg_text(out, &(struct text){"title", 10, TOP - 30, RIGHT - LEFT - 120}, text);
     timestamp_format(start, sizeof start, panel->plot->show.total.start_unix_ns);
     snprintf(text, sizeof text, "%.10s %.8s UTC", start, start + strlen("2026-11-21T"));
-    svg_text(out, &(struct text){"end", panel->right, panel->y - 30, 160}, text);
+    svg_text(out, &(struct text){"end", RIGHT, TOP - 30, 160}, text);
 }
 
 static void svg_scales(struct panel *panel)
@@ -422,22 +406,15 @@ static void svg_scales(struct panel *panel)
 
 static void plot_svg(const struct plot *plot, FILE *out)
 {
-    double in_row = floor((double)(WIDTH - LEFT - RIGHT) / LEGEND_COLUMN);
-    double legend = ceil((double)plot->series_count / in_row) * LEGEND_ROW;
+    double legend = ceil((double)plot->series_count / LEGENDS_IN_ROW) * LEGEND_ROW;
     double regions = plot->regions.count > 0 ? REGIONS_ROOM : 0;
     double height = HEIGHT + regions + legend;
-    struct panel panel = {.plot = plot,
-                          .x = LEFT,
-                          .y = TOP,
-                          .width = WIDTH - LEFT - RIGHT,
-                          .height = HEIGHT - TOP - BOTTOM};
+    struct panel panel = {.plot = plot};
 
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" "
             "viewBox=\"0 0 %d %.0f\">\n%s<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
             WIDTH, height, WIDTH, height, style);
-    panel.right = panel.x + panel.width;
-    panel.bottom = panel.y + panel.height;
     svg_scales(&panel);
     svg_title(out, &panel);
     svg_power_axis(out, &panel);

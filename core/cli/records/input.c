@@ -463,7 +463,6 @@ int records_begin(struct query *query)
     static char own[PATH_MAX];
     int status;
 
-    config_defaults(&config);
     /* `apapi config --check` reports mistakes in apapi.conf */
     if (config_read(&config, config_path(), NULL) && config_path() != config_site_path() &&
         (errno == ENOENT || errno == EPERM)) {

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 
 #include "base/array.h"
 #include "base/clock.h"
@@ -281,8 +280,6 @@ static struct table_cell cell_of(const struct report *report, const struct repor
 {
     const void *member = (const char *)row + field->offset;
     struct table_cell cell = {.text = text};
-    struct tm date = {0};
-    time_t seconds;
 
     *text = '\0';
     switch (field->kind) {
@@ -295,9 +292,8 @@ static struct table_cell cell_of(const struct report *report, const struct repor
         cell.text = member;
         break;
     case REPORT_MOMENT:
-        seconds = *(const int64_t *)member / NS_PER_S;
-        localtime_r(&seconds, &date);
-        strftime(text, CELL_SIZE, "%Y-%m-%dT%H:%M:%S", &date);
+        snprintf(text, CELL_SIZE, "%s",
+                 units_local_time(*(const int64_t *)member, "%Y-%m-%dT%H:%M:%S").text);
         if (report->json) {
             timestamp_format(text, CELL_SIZE, *(const int64_t *)member);
         }

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -110,17 +109,6 @@ static void put_named(const char *name, const char *text)
     }
 }
 
-static void full_put_moment(const char *name, int64_t unix_ns)
-{
-    time_t seconds = (time_t)(unix_ns / (int64_t)NS_PER_S);
-    struct tm date = {0};
-    char text[64];
-
-    localtime_r(&seconds, &date);
-    strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S %Z", &date);
-    put_named(name, text);
-}
-
 /* Print the identity of the most reliable record: one verified by Slurm, else the first one. */
 static void full_put_identity(const struct show *show, const struct sacct_job *slurm)
 {
@@ -140,8 +128,8 @@ static void full_put_identity(const struct show *show, const struct sacct_job *s
     put_named("qos", id->qos);
     snprintf(state, sizeof state, "%s: the figures are of its steps that have ended", slurm->state);
     put_named("state", sacct_goes_on(slurm) ? state : "");
-    full_put_moment("start", show->total.start_unix_ns);
-    full_put_moment("end", show->total.end_unix_ns);
+    put_named("start", units_local_time(show->total.start_unix_ns, "%Y-%m-%d %H:%M:%S %Z").text);
+    put_named("end", units_local_time(show->total.end_unix_ns, "%Y-%m-%d %H:%M:%S %Z").text);
 }
 
 /* --- steps and nodes -------------------------------------------------------------------------- */

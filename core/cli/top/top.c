@@ -183,21 +183,18 @@ static int put_steps(const struct top_view *view, const struct content *content,
 static void put_title(const struct top_view *view, const struct top_form *form)
 {
     const char *node = view->node_count == 1 ? view->nodes->name : "";
-    time_t seconds = (time_t)(view->unix_ns / NS_PER_S);
-    char time[CELL_SIZE], line[2 * APAPI_TEXT_SIZE], cut[sizeof line + 4];
-    struct tm date = {0};
+    const struct units_text time = units_local_time(view->unix_ns, "%Y-%m-%d %H:%M:%S");
+    char line[2 * APAPI_TEXT_SIZE], cut[sizeof line + 4];
 
-    localtime_r(&seconds, &date);
-    strftime(time, sizeof time, "%Y-%m-%d %H:%M:%S", &date);
     if (view->count == 0) {
         snprintf(line, sizeof line, "apapi: %s is being measured on this machine  %s",
                  form->filtered             ? "no such step"
                  : view->counts.foreign > 0 ? "none of your steps"
                                             : "no step",
-                 time);
+                 time.text);
     } else {
         snprintf(line, sizeof line, "apapi: %zu step%s  %s%s%s", view->count,
-                 text_plural(view->count), node, *node ? "  " : "", time);
+                 text_plural(view->count), node, *node ? "  " : "", time.text);
     }
     text_shorten(cut, sizeof cut, line, form->width > NAME_LEAST ? form->width : sizeof cut, 0);
     puts(cut);

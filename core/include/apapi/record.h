@@ -111,9 +111,7 @@ struct apapi_record {
                                  whole node */
 };
 
-/*
- * Records as JSON; record.md describes it. These functions may be called from any thread.
- */
+/* Records as JSON; record.md describes it. These functions may be called from any thread. */
 
 /**
  * Write a record as one line of JSON, without the newline. The line has all figures: none has to be

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/kernel_file.h"
 #include "base/shared_library.h"
+#include "base/text.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 
@@ -51,8 +52,7 @@ static int choose(const char *key, const struct meaning *meanings, uint8_t *valu
                   struct apapi_error *err)
 {
     const char *word = source_setting("ipmi", key);
-    char words[128];
-    size_t used = 0;
+    char words[128] = "";
 
     if (!word) {
         return 0;
@@ -62,8 +62,7 @@ static int choose(const char *key, const struct meaning *meanings, uint8_t *valu
             *value = meaning->value;
             return 0;
         }
-        used += (size_t)snprintf(words + used, sizeof words - used, "%s%s", used ? ", " : "",
-                                 meaning->word);
+        text_append(words, sizeof words, ", ", "%s", meaning->word);
     }
     return apapi_fail(err, EINVAL, "%s is '%.40s', expected one of %s", key, word, words);
 }

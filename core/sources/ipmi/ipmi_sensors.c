@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/text.h"
 #include "sources/ipmi/ipmi_bmc.h"
 
 /* --- a sensor's name in its record, IPMI 2.0, section 43.15 ----------------------------------- */
@@ -223,12 +224,10 @@ static int refuse_wanted(const struct ipmi_sensors *sensors, const char *wanted,
                          struct apapi_error *err)
 {
     char names[128] = "";
-    size_t used = 0;
 
-    for (size_t i = 0; i < sensors->count && used < sizeof names; i++) {
+    for (size_t i = 0; i < sensors->count; i++) {
         if (sensors->list[i].kind == APAPI_KIND_POWER) {
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s'%s'", used ? ", " : "",
-                                     sensors->list[i].name);
+            text_append(names, sizeof names, ", ", "'%s'", sensors->list[i].name);
         }
     }
     return apapi_fail(err, EINVAL,
