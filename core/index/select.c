@@ -135,19 +135,6 @@ static void write_query(struct query *query, const struct selection *selection, 
           query->out);
 }
 
-static struct db_statement *make_query(const struct selection *selection, const char *table,
-                                       struct query *query, struct apapi_error *err)
-{
-    char *sql = NULL;
-    size_t size;
-
-    *query = (struct query){.out = open_memstream(&sql, &size)};
-    if (query->out) {
-        write_query(query, selection, table);
-    }
-    return db_prepare_stream(selection->db, query->out, &sql, err);
-}
-
 /* --- lines ---------------------------------------------------------------------------------- */
 
 /* Pass a line on. A line that no import has written is reported like a bad line of a file.
@@ -233,13 +220,20 @@ static int read_days(const struct selection *selection, const char *table,
 
 static int read_table(const struct selection *selection, const char *table, struct apapi_error *err)
 {
-    struct query query;
-    struct db_statement *lines = make_query(selection, table, &query, err);
-    int result = !lines ? -1
-                 : selection->filter.job_count > 0
-                     ? read_lines(selection, lines, &query, err)
-                     : read_days(selection, table, lines, &query, err);
+    char *sql = NULL;
+    size_t size;
+    struct query query = {.out = open_memstream(&sql, &size)};
+    struct db_statement *lines;
+    int result = -1;
 
+    if (query.out) {
+        write_query(&query, selection, table);
+    }
+    lines = db_prepare_stream(selection->db, query.out, &sql, err);
+    if (lines) {
+        result = selection->filter.job_count > 0 ? read_lines(selection, lines, &query, err)
+                                                 : read_days(selection, table, lines, &query, err);
+    }
     db_finalize(lines);
     return result;
 }

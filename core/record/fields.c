@@ -246,11 +246,8 @@ static const char *fields_decode_read_duration(const struct tree_node *value, ui
     if (seconds > FIELD_LONGEST_S) {
         return "too long";
     }
-    if (seconds * NS_PER_S + 0.5 >= 0x1p64) {
-        *duration_ns = UINT64_MAX;
-    } else {
-        *duration_ns = (uint64_t)(seconds * NS_PER_S + 0.5);
-    }
+    seconds = seconds * NS_PER_S + 0.5;
+    *duration_ns = seconds >= 0x1p64 ? UINT64_MAX : (uint64_t)seconds;
     return NULL;
 }
 

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "apapi/record.h"
-#include "base/array.h"
 #include "base/clock.h"
 
 /* --- energies by domain ----------------------------------------------------------------------- */
@@ -223,30 +222,28 @@ static const struct field fields_of_share_domains[] = {
     FIELD_DOMAINS_OF(apapi_share, "domains", true, domains, fields_of_share_energy, NULL),
     FIELD_END};
 
-void share_members_write(struct json_writer *json, const struct apapi_share *share)
+void share_write(struct json_writer *json, const struct apapi_share *share, size_t missing_nodes)
 {
     const struct apapi_share_energy total = {apapi_share_energy_j(share),
                                              apapi_share_uncertainty_j(share), NAN, NAN};
 
-    fields_write(json, fields_of_share, share);
-    if (!apapi_share_known(share)) {
+    if (!apapi_share_known(share) && !*share->reason) {
         return;
     }
-    fields_write(json, fields_of_share_domains, share);
+    json_begin_object(json, "share");
+    fields_write(json, fields_of_share, share);
+    if (apapi_share_known(share)) {
+        fields_write(json, fields_of_share_domains, share);
+    }
     if (!isnan(total.energy_j)) {
         json_begin_object(json, "total");
         fields_write(json, fields_of_share_energy, &total);
         json_end(json);
     }
-}
-
-void share_write(struct json_writer *json, const struct apapi_share *share)
-{
-    if (apapi_share_known(share) || share->reason[0]) {
-        json_begin_object(json, "share");
-        share_members_write(json, share);
-        json_end(json);
+    if (missing_nodes > 0) {
+        json_put_count(json, "missing_nodes", missing_nodes);
     }
+    json_end(json);
 }
 
 int share_decode(const struct tree_node *object, struct apapi_share *share,

@@ -40,11 +40,11 @@ double region_power_w(const struct apapi_region_result *region, enum apapi_domai
 /** @return whether the share includes idle power, because idle power was not known. */
 bool share_has_idle(const struct apapi_share *share);
 
-/** Write "share" into the object that is open, if there is a share or a reason for having none. */
-void share_write(struct json_writer *json, const struct apapi_share *share);
-
-/** Write the members of "share" into the object that is open. */
-void share_members_write(struct json_writer *json, const struct apapi_share *share);
+/**
+ * Write "share" into the object that is open, if there is a share or a reason for having none.
+ * @param missing_nodes  nodes whose share was asked for, and is not known; 0: not written
+ */
+void share_write(struct json_writer *json, const struct apapi_share *share, size_t missing_nodes);
 
 /** Read the value of "share"; NULL: there is no "share". 0; -1 with EINVAL and path->err. */
 int share_decode(const struct tree_node *object, struct apapi_share *share,

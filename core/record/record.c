@@ -338,19 +338,6 @@ void apapi_record_clear(struct apapi_record *record)
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-static void encode_domains(struct json_writer *json, const struct apapi_measurement *m)
-{
-    json_begin_object(json, "domains");
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        if (m->domains[d].measured) {
-            json_begin_object(json, apapi_domain_name(d));
-            fields_write(json, fields_of_domain, &m->domains[d]);
-            json_end(json);
-        }
-    }
-    json_end(json);
-}
-
 static void encode_total(struct json_writer *json, const struct apapi_measurement *m)
 {
     const struct apapi_domain_result total = {
@@ -360,14 +347,13 @@ static void encode_total(struct json_writer *json, const struct apapi_measuremen
         .covered = coverage_of_total(m),
         .rest_j = coverage_rest_j(m),
         .power_w = {.min = NAN, .mean = apapi_measurement_total_w(m), .max = NAN, .p95 = NAN}};
-    uint32_t missing = domain_list_adding_up(m->unknown_domains);
 
     if (isnan(total.energy_j) && isnan(total.power_w.mean)) {
         return;
     }
     json_begin_object(json, "total");
     fields_write(json, fields_of_domain, &total);
-    domain_list_write(json, "missing_domains", missing);
+    domain_list_write(json, "missing_domains", domain_list_adding_up(m->unknown_domains));
     json_end(json);
 }
 
@@ -439,7 +425,15 @@ void record_write(struct json_writer *json, const struct apapi_record *record, r
     json_put_integer(json, "apapi", APAPI_RECORD_VERSION);
     fields_write(json, fields_of_record, record);
     json_put_moment(json, "end", record_end_ns(m));
-    encode_domains(json, m);
+    json_begin_object(json, "domains");
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        if (m->domains[d].measured) {
+            json_begin_object(json, apapi_domain_name(d));
+            fields_write(json, fields_of_domain, &m->domains[d]);
+            json_end(json);
+        }
+    }
+    json_end(json);
     encode_total(json, m);
     json_begin_array(json, "components");
     for (size_t i = 0; i < m->component_count; i++) {
@@ -452,7 +446,7 @@ void record_write(struct json_writer *json, const struct apapi_record *record, r
     if (record->crossing_count > 0 && record->crossings > record->crossing_count) {
         json_put_count(json, "crossings_total", record->crossings);
     }
-    share_write(json, &record->share);
+    share_write(json, &record->share, 0);
     fields_write(json, fields_of_regions, &record->regions);
 }
 

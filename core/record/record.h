@@ -10,6 +10,7 @@
 #include "apapi/event.h"
 #include "apapi/measurement.h"
 #include "apapi/record.h"
+#include "base/array.h"
 #include "base/json.h"
 
 /* --- coverage --------------------------------------------------------------------------------- */
@@ -79,10 +80,7 @@ static inline bool record_has_time(const struct apapi_measurement *m)
 /** @return the greater number, or the one that is known. */
 static inline uint32_t known_greater(uint32_t a, uint32_t b)
 {
-    if (a == APAPI_UNKNOWN || b == APAPI_UNKNOWN) {
-        return a == APAPI_UNKNOWN ? b : a;
-    }
-    return a > b ? a : b;
+    return a == APAPI_UNKNOWN || (b != APAPI_UNKNOWN && b > a) ? b : a;
 }
 
 /** @return the sum of two numbers, or the one that is known; NaN: not known. */
@@ -171,13 +169,10 @@ struct record_twin {
  */
 static inline int record_twin_compare(const struct record_twin *a, const struct record_twin *b)
 {
-    if (a->elapsed_ns != b->elapsed_ns) {
-        return a->elapsed_ns > b->elapsed_ns ? 1 : -1;
-    }
-    if (a->complete != b->complete) {
-        return a->complete ? 1 : -1;
-    }
-    return (a->digest > b->digest) - (a->digest < b->digest);
+    int order = COMPARE(a->elapsed_ns, b->elapsed_ns);
+
+    order = order ? order : COMPARE(a->complete, b->complete);
+    return order ? order : COMPARE(a->digest, b->digest);
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */

@@ -89,13 +89,8 @@ static void csv_put_line(const struct csv *csv, const struct line *line)
     put_texts(out, &line->source, 1);
     fprintf(out, ",%d", line->estimated);
     put_numbers(out, coverage, COUNT_OF(coverage));
-    fputc(',', out);
-    table_put_text(out, TABLE_CSV, missing);
-    fputc(',', out);
-    if (n) {
-        fprintf(out, "%" PRIu64, n->rough);
-    }
-    fputc('\n', out);
+    put_texts(out, (const char *const[]){missing}, 1);
+    fprintf(out, n ? ",%" PRIu64 "\n" : ",\n", n ? n->rough : 0);
 }
 
 void csv_put_number(const struct csv *csv, const char *row, const char *name, const char *unit,
@@ -193,19 +188,6 @@ static void csv_put_event(const struct csv *csv, const struct line *common,
     put_value(csv, &names, "value1", &result->values[1]);
 }
 
-static void csv_put_measurement(const struct csv *csv, const struct apapi_measurement *m)
-{
-    struct line common = blank;
-
-    csv_put_domains(csv, m);
-    for (size_t i = 0; i < m->component_count; i++) {
-        common.source = m->components[i].source;
-        for (size_t k = 0; k < m->components[i].event_count; k++) {
-            csv_put_event(csv, &common, &m->components[i].events[k]);
-        }
-    }
-}
-
 static void csv_put_crossings(const struct csv *csv, const struct apapi_record *record)
 {
     for (size_t i = 0; i < record->crossing_count; i++) {
@@ -288,7 +270,16 @@ static void csv_put_regions(const struct csv *csv, const struct apapi_regions *r
 
 void csv_put_record(const struct csv *csv, const struct apapi_record *record)
 {
-    csv_put_measurement(csv, &record->measurement);
+    const struct apapi_measurement *m = &record->measurement;
+    struct line common = blank;
+
+    csv_put_domains(csv, m);
+    for (size_t i = 0; i < m->component_count; i++) {
+        common.source = m->components[i].source;
+        for (size_t k = 0; k < m->components[i].event_count; k++) {
+            csv_put_event(csv, &common, &m->components[i].events[k]);
+        }
+    }
     csv_put_crossings(csv, record);
     csv_put_share(csv, &record->share);
     csv_put_regions(csv, &record->regions);

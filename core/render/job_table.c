@@ -152,15 +152,6 @@ static void put_clocks(const struct job_table *table)
     }
 }
 
-static void put_missing(struct job_table *table)
-{
-    char *names = hostlist_text(&table->missing, NAMES_COLUMNS);
-
-    table->failed |= !names;
-    text_wrap(table->out, "no record of %s", names ? names : "");
-    free(names);
-}
-
 static void put_incomplete(const struct job_table *table)
 {
     char text[INCOMPLETE_LISTED * (APAPI_TEXT_SIZE + 64)] = "";
@@ -218,7 +209,11 @@ static void job_table_put_all(struct job_table *table)
         put_running(table);
     }
     if (table->missing.count > 0) {
-        put_missing(table);
+        char *names = hostlist_text(&table->missing, NAMES_COLUMNS);
+
+        table->failed |= !names;
+        text_wrap(table->out, "no record of %s", names ? names : "");
+        free(names);
     } else if (table->nodes > table->total.nodes) {
         fprintf(table->out, "  no record of %zu of the nodes\n", table->nodes - table->total.nodes);
     }

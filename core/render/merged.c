@@ -326,19 +326,6 @@ static void put_crossings(struct json_writer *json, const struct apapi_merge *me
     json_end_or_drop(json);
 }
 
-/* Write the share. Nodes whose share was asked for, but is not known, count as missing. */
-static void put_share(struct json_writer *json, const struct share_sum *sum)
-{
-    if (sum->nodes == 0 || sum->lacking == 0) {
-        share_write(json, &sum->share);
-        return;
-    }
-    json_begin_object(json, "share");
-    share_members_write(json, &sum->share);
-    json_put_count(json, "missing_nodes", sum->lacking);
-    json_end(json);
-}
-
 /* --- all -------------------------------------------------------------------------------------- */
 
 int apapi_merge_encode(const struct apapi_merge *merge, const char *step, char **line,
@@ -363,7 +350,7 @@ int apapi_merge_encode(const struct apapi_merge *merge, const char *step, char *
         }
         put_nodes(&json, merge, &sum);
         put_crossings(&json, merge);
-        put_share(&json, &merge->share);
+        share_write(&json, &merge->share.share, merge->share.nodes ? merge->share.lacking : 0);
         failed |= region_sums_result(&merge->regions, APAPI_REGIONS_MAX, &regions) != 0;
         fields_write(&json, fields_of_regions, &regions);
         apapi_regions_clear(&regions);

@@ -84,23 +84,12 @@ struct fom_text table_fom_text(const struct apapi_fom *fom, double energy_j)
     return text;
 }
 
-static void table_put_losses(const struct apapi_region_losses *losses, FILE *out)
-{
-    uint64_t programs = losses->programs + losses->refused, threads = losses->threads;
-
-    if (programs + threads > 0) {
-        text_wrap(
-            out, "not counted: regions of %s%s%s",
-            units_part(programs, "%" PRIu64 " program%s", programs, text_plural(programs)).text,
-            programs && threads ? " and " : "",
-            units_part(threads, "%" PRIu64 " thread%s", threads, text_plural(threads)).text);
-    }
-}
-
 int table_put_regions(const struct apapi_regions *regions, double energy_j, const char *step,
                       FILE *out)
 {
     struct table table = table_begin(columns, COUNT_OF(columns), TABLE_FOR_PEOPLE, true, out);
+    const struct apapi_region_losses *losses = &regions->losses;
+    uint64_t programs = losses->programs + losses->refused, threads = losses->threads;
     size_t named = 0, shown = 0, more;
 
     table.width = 0;
@@ -113,12 +102,18 @@ int table_put_regions(const struct apapi_regions *regions, double energy_j, cons
     if (table_end(&table, NULL)) {
         return -1;
     }
-    more = named - shown + regions->losses.regions;
+    more = named - shown + losses->regions;
     if (named > 0 && more > 0) {
         text_wrap(out, "%zu more region%s%s%s", more, text_plural(more),
                   step ? ": apapi regions " : "", step ? step : "");
     }
-    table_put_losses(&regions->losses, out);
+    if (programs + threads > 0) {
+        text_wrap(
+            out, "not counted: regions of %s%s%s",
+            units_part(programs, "%" PRIu64 " program%s", programs, text_plural(programs)).text,
+            programs && threads ? " and " : "",
+            units_part(threads, "%" PRIu64 " thread%s", threads, text_plural(threads)).text);
+    }
     for (size_t i = 0; i < regions->fom_count; i++) {
         text_wrap(out, "%s", table_fom_text(&regions->foms[i], energy_j).text);
     }

@@ -224,19 +224,13 @@ static int regions_order(const void *left, const void *right)
 {
     const struct apapi_region_result *a = left, *b = right;
     double a_j = apapi_region_energy_j(a), b_j = apapi_region_energy_j(b);
+    int order = COMPARE(a->kind, b->kind);
 
     a_j = isnan(a_j) ? -1 : a_j;
     b_j = isnan(b_j) ? -1 : b_j;
-    if (a->kind != b->kind) {
-        return a->kind < b->kind ? -1 : 1;
-    }
-    if (a_j != b_j) {
-        return a_j > b_j ? -1 : 1;
-    }
-    if (a->time_ns != b->time_ns) {
-        return a->time_ns > b->time_ns ? -1 : 1;
-    }
-    return strcmp(a->path, b->path);
+    order = order ? order : COMPARE(b_j, a_j);
+    order = order ? order : COMPARE(b->time_ns, a->time_ns);
+    return order ? order : strcmp(a->path, b->path);
 }
 
 static void regions_seal(struct region_sum *sum)

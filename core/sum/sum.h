@@ -100,7 +100,7 @@ int sum_add(struct sum_store *store, const struct apapi_record *record, const st
  */
 int sum_ask(struct sum_store *store, const char *nodes);
 
-/** Free what the store has. It is then empty and for all nodes, with the same settings. */
+/** Free what the store has, and set it to zeros. */
 void sum_free(struct sum_store *store);
 
 /** A piece while it is added up. Texts are valid until the store gets another record. */
@@ -108,14 +108,14 @@ struct sum_entry {
     const struct sum_piece *piece;
     const char *cluster, *node, *step;
     const char *boot;    /* "": not known */
-    uint32_t job, nodes; /* of the step; after timings_sum(), of its run; APAPI_UNKNOWN */
-    uint32_t restarts;   /* of the job before this run; APAPI_UNKNOWN; see timings_find_runs() */
+    uint32_t job, nodes; /* of the step; after sum_align(), of its run; APAPI_UNKNOWN */
+    uint32_t restarts;   /* of the job before this run; APAPI_UNKNOWN; see sum_align() */
     int64_t start_ns;    /* UTC since 1970 [ns], >= 0; with elapsed_ns at most INT64_MAX */
     int64_t end_ns;
     int64_t jumped_ns; /* result: how far the node's clock has jumped since its first record */
     int64_t apart_ns;  /* result: how far the node's clock is ahead of the other nodes' */
     int64_t until_ns;  /* see sum_find_ends() */
-    uint32_t number;   /* number of the node's boot, in timings_align() */
+    uint32_t number;   /* number of the node's boot, in sum_align() */
     const struct sum_domain *domain; /* while a domain is added up; NULL: not known */
     bool used;
 };
@@ -143,6 +143,23 @@ int sum_gather(const struct sum_store *store, const uint32_t *numbers, size_t co
  * @return 0; -1 with errno ENOMEM.
  */
 int sum_total(const struct sum_store *store, struct sum_entries *entries,
+              struct apapi_job_total *total);
+
+/**
+ * Put entries where they belong in time, find their runs, and add these up. sum_total() does it.
+ * Clocks jump, and clocks of two nodes differ. The time since a node's boot has neither problem. So
+ * the start of records is moved, so that
+ * - records of one boot of a node are as far apart as their times since the boot,
+ * - records of different boots of a node do not overlap,
+ * - a step begins on all its nodes within TIMING_APART_NS.
+ * Records that do not know their boot stay as they are. Batch steps and records that know their run
+ * tell the runs; without them, a step that comes again on its node. Other records are of the last
+ * run that had begun when they ended. Waiting between two runs does not count.
+ * @param entries  sets `restarts`, `nodes` and the results; sorts them by node and time
+ * @param total    sets runs, at least one, job_nodes, elapsed_ns and node_s
+ * @return 0; -1 with errno ENOMEM: some records may have been moved
+ */
+int sum_align(const struct sum_store *store, struct sum_entries *entries,
               struct apapi_job_total *total);
 
 /** Note before sum_total() that these are all entries of a job: nodes without a step count, too. */
@@ -299,38 +316,9 @@ size_t sum_curves_size(const struct apapi_record *record);
  */
 double sum_cut_j(double swing_w, uint64_t bin_ns, uint64_t before_ns, uint64_t after_ns);
 
-/*
- * The start of a job's records, and the run of the job that each record is of. Clocks jump, and
- * clocks of two nodes differ. The time since a node's boot has neither problem.
- */
-
 #define TIMING_APART_NS INT64_C(600000000000) /* all nodes of a step begin within this time */
 #define TIMING_JUMP_NS INT64_C(1000000000)    /* a shorter jump of a clock is not reported */
 /** If a job's number comes again after so long without a record, it is another job. */
 #define TIMING_SAME_JOB_NS INT64_C(2592000000000000) /* 30 days */
-
-/**
- * Move the start of records, so that
- * - records of one boot of a node are as far apart as their times since the boot,
- * - records of different boots of a node do not overlap,
- * - a step begins on all its nodes within TIMING_APART_NS.
- * Records that do not know their boot stay as they are.
- * @param of_some_nodes  records of other nodes were not read: forget how many nodes a step has
- * @return 0; -1 with errno ENOMEM: some records may have been moved
- */
-int timings_align(struct sum_entry *timings, size_t count, bool of_some_nodes);
-
-/**
- * Set `restarts`. Batch steps and records that know their run tell the runs; without them, a step
- * that comes again on its node. Other records are of the last run that had begun when they ended.
- * Sorts the timings.
- */
-void timings_find_runs(struct sum_entry *timings, size_t count);
-
-/**
- * Add up the runs, at least one, after timings_find_runs(): sets runs, job_nodes, elapsed_ns and
- * node_s, and `nodes` of the timings. Waiting between two runs does not count. Sorts the timings.
- */
-void timings_sum(struct sum_entry *timings, size_t count, struct apapi_job_total *total);
 
 #endif

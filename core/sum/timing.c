@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/clock.h"
@@ -234,7 +233,7 @@ static void align_clocks(const struct alignment *alignment, uint32_t numbers)
     }
 }
 
-int timings_align(struct sum_entry *timings, size_t count, bool of_some_nodes)
+static int timings_align(struct sum_entry *timings, size_t count)
 {
     const struct alignment alignment = {.list = timings,
                                         .count = count,
@@ -245,9 +244,6 @@ int timings_align(struct sum_entry *timings, size_t count, bool of_some_nodes)
 
     if (!failed) {
         align_clocks(&alignment, align_nodes(&alignment));
-    }
-    for (size_t i = 0; i < count && of_some_nodes; i++) {
-        timings[i].nodes = APAPI_UNKNOWN;
     }
     free(alignment.ranges);
     free(alignment.apart_ns);
@@ -313,7 +309,7 @@ static void number_repeats(struct sum_entry *timings, size_t count)
     number_batches(timings + most.first, most.count);
 }
 
-void timings_find_runs(struct sum_entry *timings, size_t count)
+static void timings_find_runs(struct sum_entry *timings, size_t count)
 {
     static const enum sum_key sure_first[] = {SUM_BATCH, SUM_KNOWN_RUN, SUM_START, SUM_KEYS_END};
     size_t known = 0;
@@ -374,7 +370,7 @@ static size_t add_run(struct sum_entry *timings, size_t count, struct apapi_job_
     return own;
 }
 
-void timings_sum(struct sum_entry *timings, size_t count, struct apapi_job_total *total)
+static void timings_sum(struct sum_entry *timings, size_t count, struct apapi_job_total *total)
 {
     double elapsed_ns = 0;
 
@@ -384,6 +380,43 @@ void timings_sum(struct sum_entry *timings, size_t count, struct apapi_job_total
     }
     total->elapsed_ns = (uint64_t)fmin(elapsed_ns, 9e18);
     total->node_s /= NS_PER_S;
+}
+
+/* --- the whole ------------------------------------------------------------------------------ */
+
+static const enum sum_key in_time[] = {SUM_NODE,     SUM_START,      SUM_STEP,    SUM_END,
+                                       SUM_COMPLETE, SUM_RECORD_JOB, SUM_CLUSTER, SUM_KEYS_END};
+
+int sum_align(const struct sum_store *store, struct sum_entries *entries,
+              struct apapi_job_total *total)
+{
+    struct sum_entry *list = entries->list;
+
+    if (timings_align(list, entries->count)) {
+        return -1;
+    }
+    for (size_t i = 0; i < entries->count && store->asked.count > 0; i++) {
+        list[i].nodes = APAPI_UNKNOWN; /* records of other nodes were not read */
+    }
+    timings_find_runs(list, entries->count);
+    timings_sum(list, entries->count, total);
+    sum_sort(list, entries->count, in_time);
+    return 0;
+}
+
+void sum_find_ends(struct sum_entries *entries)
+{
+    struct sum_entry *list = entries->list;
+    const struct sum_entry *last = list; /* of the same step and run, the entry that ends last */
+
+    sum_sort(list, entries->count, SUM_KEYS(SUM_STEP, SUM_RUN, SUM_END));
+    for (size_t i = 0; i < entries->count; i++) {
+        bool same = last->piece->step == list[i].piece->step && last->restarts == list[i].restarts;
+
+        last = same ? last : &list[i];
+        list[i].until_ns = last->end_ns;
+    }
+    sum_sort(list, entries->count, in_time);
 }
 
 /* --- the union of spans of time --------------------------------------------------------------- */

@@ -202,10 +202,7 @@ void sum_free(struct sum_store *store)
     free(store->pieces);
     free(store->domains);
     free(store->curves);
-    *store = (struct sum_store){.shares = store->shares,
-                                .mixed = store->mixed,
-                                .lists = store->lists,
-                                .curve_max = store->curve_max};
+    *store = (struct sum_store){0};
 }
 
 /* --- the pieces of a sum, each once --------------------------------------------------------- */
@@ -356,39 +353,6 @@ int sum_nodes(const struct sum_entries *entries, struct namelist *nodes)
     }
     namelist_unique(nodes);
     return 0;
-}
-
-/* --- where they belong in time -------------------------------------------------------------- */
-
-static const enum sum_key in_time[] = {SUM_NODE,     SUM_START,      SUM_STEP,    SUM_END,
-                                       SUM_COMPLETE, SUM_RECORD_JOB, SUM_CLUSTER, SUM_KEYS_END};
-
-/* Put the entries where they belong in time, and find out how long the job ran. */
-static int sum_align(const struct sum_store *store, struct sum_entries *entries,
-                     struct apapi_job_total *total)
-{
-    if (timings_align(entries->list, entries->count, store->asked.count > 0)) {
-        return -1;
-    }
-    timings_find_runs(entries->list, entries->count);
-    timings_sum(entries->list, entries->count, total);
-    sum_sort(entries->list, entries->count, in_time);
-    return 0;
-}
-
-void sum_find_ends(struct sum_entries *entries)
-{
-    struct sum_entry *list = entries->list;
-    const struct sum_entry *last = list; /* of the same step and run, the entry that ends last */
-
-    sum_sort(list, entries->count, SUM_KEYS(SUM_STEP, SUM_RUN, SUM_END));
-    for (size_t i = 0; i < entries->count; i++) {
-        bool same = last->piece->step == list[i].piece->step && last->restarts == list[i].restarts;
-
-        last = same ? last : &list[i];
-        list[i].until_ns = last->end_ns;
-    }
-    sum_sort(list, entries->count, in_time);
 }
 
 /* --- the nodes together --------------------------------------------------------------------- */

@@ -129,33 +129,23 @@ int report_ledger_add(struct report_ledger *ledger, const struct apapi_record *r
 
 /* --- what records say of their job ---------------------------------------------------------- */
 
-/* @return the word of the earliest record that has one; 0: none has */
+enum earliest { OF_ANY, OF_SLURM, OF_PART };
+
+/* @param of  OF_SLURM: Slurm's own words only; OF_PART: those of parts of array and het jobs only
+ * @return the word of the earliest record that has one; 0: none has */
 static uint32_t earliest_word(const struct report_ledger *ledger, const struct sum_entries *entries,
-                              int word, bool verified)
+                              int word, enum earliest of)
 {
     uint32_t found = 0;
 
     for (size_t i = 0; i < entries->count && !found; i++) {
         const struct report_identity *identity = &ledger->identities[entries->list[i].piece->mark];
+        const char *text = pool_text(&ledger->store.texts, identity->words[word]);
+        bool fits = of == OF_ANY || (of == OF_SLURM ? identity->verified : !!strpbrk(text, "_+"));
 
-        found = identity->verified || !verified ? identity->words[word] : 0;
+        found = fits ? identity->words[word] : 0;
     }
     return found;
-}
-
-/* @return Slurm's own job ID, else the earliest that names a part of an array or het job. */
-static uint32_t job_id_of(const struct report_ledger *ledger, const struct sum_entries *entries)
-{
-    uint32_t verified = earliest_word(ledger, entries, REPORT_JOB_ID, true);
-
-    for (size_t i = 0; i < entries->count && !verified; i++) {
-        uint32_t word = ledger->identities[entries->list[i].piece->mark].words[REPORT_JOB_ID];
-
-        if (strpbrk(pool_text(&ledger->store.texts, word), "_+")) {
-            return word;
-        }
-    }
-    return verified ? verified : earliest_word(ledger, entries, REPORT_JOB_ID, false);
 }
 
 /* Any user's jobs run on a node. @return the word that all of its records have in common; else 0 */
@@ -176,16 +166,15 @@ static uint32_t common_word(const struct report_ledger *ledger, const struct sum
 static uint32_t word_of(const struct report_ledger *ledger, const struct sum_entries *entries,
                         int word)
 {
-    bool of_slurm = word == REPORT_ACCOUNT || word == REPORT_PARTITION || word == REPORT_QOS;
-    uint32_t found = of_slurm ? earliest_word(ledger, entries, word, true) : 0;
+    bool id = word == REPORT_JOB_ID;
+    bool of_slurm = id || word == REPORT_ACCOUNT || word == REPORT_PARTITION || word == REPORT_QOS;
+    uint32_t found = of_slurm ? earliest_word(ledger, entries, word, OF_SLURM) : 0;
 
     if (ledger->by == REPORT_BY_NODE) {
-        return word == REPORT_JOB_ID ? 0 : common_word(ledger, entries, word);
+        return id ? 0 : common_word(ledger, entries, word);
     }
-    if (word == REPORT_JOB_ID) {
-        return job_id_of(ledger, entries);
-    }
-    return found ? found : earliest_word(ledger, entries, word, false);
+    found = found || !id ? found : earliest_word(ledger, entries, word, OF_PART);
+    return found ? found : earliest_word(ledger, entries, word, OF_ANY);
 }
 
 /* Name a user without a name by his uid, as ls does. @return 0; -1: out of memory */
@@ -382,9 +371,7 @@ static int find_runs(struct report_ledger *ledger, struct report_bucket *buckets
         struct apapi_job_total total = {0};
 
         own = count_of_job(list, entries.count - first);
-        result = timings_align(list, own, ledger->store.asked.count > 0);
-        timings_find_runs(list, own);
-        timings_sum(list, own, &total);
+        result = sum_align(&ledger->store, &(struct sum_entries){list, own}, &total);
         for (size_t i = 0; i < own; i++) {
             struct sum_piece *piece = &ledger->store.pieces[list[i].piece - ledger->store.pieces];
 

@@ -176,10 +176,8 @@ static int put_nodelists(struct row_sum *sum)
 {
     struct report_row *row = sum->row;
     struct namelist nodes = {0};
-    int result = sum_nodes(&sum->entries, &nodes);
 
-    report_row_free(row);
-    if (result == 0) {
+    if (sum_nodes(&sum->entries, &nodes) == 0) {
         row->nodelist = hostlist_text(&nodes, REPORT_LIST_COLUMNS);
     }
     if (sum->missing_nodes.count > 0) {
@@ -287,7 +285,6 @@ static void rows_conclude(const struct row_sum *sum)
     row->covered_pct = sum->known_s > 0 ? PCT * sum->covered_s / sum->known_s : NAN;
     if (ledger->group_count > 0) {
         row->nodes = NAN; /* jobs share nodes */
-        report_row_free(row);
     } else {
         row->nodes = sum->node_count;
         row->energy_per_node_j = row->energy_j / sum->node_count;
@@ -330,7 +327,7 @@ static int rows_add_bucket(struct row_sum *sum)
         result =
             sum_total(&ledger->store, &sum->entries, &sum->total) ||
             (!isnan(sum->row->missing) && sum_each_gap(&ledger->store, &sum->entries, &visitor)) ||
-            (sum->view->nodelists && put_nodelists(sum));
+            (sum->view->nodelists && ledger->group_count == 0 && put_nodelists(sum));
     }
     if (result == 0) {
         if (sum->view->remarks && *sum->job_id) {
