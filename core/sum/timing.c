@@ -311,7 +311,7 @@ static void number_repeats(struct sum_entry *timings, size_t count)
 
 static void timings_find_runs(struct sum_entry *timings, size_t count)
 {
-    static const enum sum_key sure_first[] = {SUM_BATCH, SUM_KNOWN_RUN, SUM_START, SUM_KEYS_END};
+    static const enum sum_key sure_first[] = {SUM_BATCH, SUM_KNOWN_RUN, SUM_KEYS_END};
     size_t known = 0;
 
     sum_sort(timings, count, sure_first);
@@ -322,6 +322,7 @@ static void timings_find_runs(struct sum_entry *timings, size_t count)
     while (known < count && is_batch(&timings[known])) {
         known++;
     }
+    sum_sort(timings, known, SUM_KEYS(SUM_START));
     number_batches(timings, known);
     while (known < count && knows_run(&timings[known])) {
         known++;
