@@ -43,6 +43,14 @@ complains() { run "-$1" --separate-stderr "${@:3}" && fits "$stderr" "$2"; }
 # shellcheck disable=SC2053 # a pattern
 fits() { [[ $1 == $2 ]] || { echo "not '$2'" && return 1; }; } # TEXT PATTERN
 
+# The end of each test, of what its helpers have begun. A test file with a teardown of its own calls these.
+teardown() {
+    local end
+    for end in let_go keep_all_records leave_public; do
+        ! declare -F $end >/dev/null || $end
+    done
+}
+
 # Once for each file, when bats reads it first: before setup_file.
 if [[ ${APAPI_TEST_CLEAN:-} != "$BATS_RUN_TMPDIR:$BATS_TEST_FILENAME" ]]; then
     environment_clean

@@ -14,11 +14,6 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return
 }
 
-teardown() {
-    let_go
-    leave_public
-}
-
 export_all() { # OPTION...
     "${clocked[@]}" "$apapi" export --acct-dir "$acct" --spool-dir "$spool" --live-dir "$live" -N 'n[1-9]' -S 2026-01-01 --prometheus "$@"
 }

@@ -19,8 +19,6 @@ setup() {
     sed -Ei 's/^\{(.*)"apapi":1,/{"apapi":1,\1/' "$acct"/*/*.jsonl # gojq sorts the keys: others than ours are not kept
 }
 
-teardown() { leave_public; }
-
 # The same from the index and without, of all and of some; the index does not say a word.
 same() { # [WORD of standard error]
     local question

@@ -18,11 +18,6 @@ zone() { # FOLDER NAME ENERGY
     echo "$3" >"$APAPI_SYSROOT/sys/class/powercap/$1/energy_uj"
 }
 
-teardown() {
-    keep_all_records
-    leave_public
-}
-
 @test "the events of a component, with value, unit, kind, domain, range, width, guard, update period and description" {
     fake_machine
     zone intel-rapl:0 package-0 12500000

@@ -32,8 +32,7 @@ load report_common
     [[ $(cells measured,nodes,energy -X) == '50|2|20000' && $(cells measured --by user) == 50 && $(cells measured --by day) == 50 ]]
     [[ $(cells measured,nodes --by step) == $'100|1\n100|1' && $(cells measured --by node) == 100 ]]
     [[ $(cells measured -N n1) == 100 ]] # of this node
-    run -0 "$apapi" show --acct-dir "$acct" 70
-    [[ $output == *'measured 50.0 % of 2 nodes'* ]]
+    tells 0 '*measured 50.0 % of 2 nodes*' "$apapi" show --acct-dir "$acct" 70
     "$apapi" import --db "sqlite:$BATS_TEST_TMPDIR/db" --acct-dir "$acct"
     [[ $(sqlite3 "$BATS_TEST_TMPDIR/db" 'SELECT node_s FROM jobs') == 200.0 ]]
 }
@@ -90,8 +89,7 @@ apapi report: 92.2: no record of 1 of 2 nodes; there is one of n1" ]]
     record 3 0 n3 200 100 400 '.user = "cy" | .account = "chem" | .partition = "big" | .cluster = "c3"'
     for words in '-j 1 -j 2' '-u anna --user ben' '-A physics -A bio' '-r batch -r gpu' '-M c1 -M c2' '-N n1 -N n2' '--name a --name b'; do
         read -ra words <<<"$words"
-        run -0 cells jobid "${words[@]}" -o energy
-        [[ $output == $'1|20000\n2|30000' ]]
+        tells 0 $'1|20000\n2|30000' cells jobid "${words[@]}" -o energy
     done
     complains 1 '*several jobs match: 1, 2;*' "$apapi" show --acct-dir "$acct" -j 1 -j 2
 }
@@ -134,8 +132,7 @@ apapi report: 92.2: no record of 1 of 2 nodes; there is one of n1" ]]
     record 17 0 n1 0 100 200 "$share | .share.idle = \"included\" | .share.domains.package.uncertainty_j = 12000"
     record 18 0 n1 0 100 200 "$share"
     validate_records "$acct"/*/n1.jsonl
-    run -0 cells jobid,energy,uncertainty,idle_included --energy share
-    [[ $output == $'17|6000|12000|1\n18|6000|1|0' ]]
+    tells 0 $'17|6000|12000|1\n18|6000|1|0' cells jobid,energy,uncertainty,idle_included --energy share
     run -0 --separate-stderr report -S 2026-01-01 --energy share
     [[ $stderr == *"17.0: idle power of n1 not known: energy and cost include it"* && $stderr != *18.0* ]]
 }

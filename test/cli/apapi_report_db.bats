@@ -6,8 +6,6 @@ load report_common
 load public
 load ../eventually
 
-teardown() { leave_public; }
-
 ask() { "$apapi" report --db "$@"; }
 
 @test "SQLite: a file that may only be read, while an import writes" {
@@ -52,8 +50,7 @@ ask() { "$apapi" report --db "$@"; }
         update records set line = json_set(line, '$.elapsed_s', 9e9) where job = 18"
     run -0 ask "$url" -S 2026-01-01 -v -n -P --format=jobid,energy
     [[ $output == "apapi report: $url: "*"apapi report: $url: "*$'\napapi report: 2 lines skipped\n19|20000' ]]
-    run -1 ask "$url" -S 2026-01-01 --strict -n -P --format=jobid
-    [[ $output == $'apapi report: 2 lines skipped (-v shows them)\n19' ]]
+    tells 1 $'apapi report: 2 lines skipped (-v shows them)\n19' ask "$url" -S 2026-01-01 --strict -n -P --format=jobid
 }
 
 # SQLite's plan for the queries of a report; the questions are those of core/index/select.c.

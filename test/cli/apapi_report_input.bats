@@ -26,14 +26,12 @@ load report_common
         run -0 cells jobid -j "${case%%=*}"
         [[ $(xargs <<<"$output") == "${case#*=}" ]] || { echo "$case: $output"; false; }
     done
-    run -0 cells stepid --by step -j 33.batch
-    [[ $output == 33+0.batch ]]
+    tells 0 '33+0.batch' cells stepid --by step -j 33.batch
 }
 
 @test "times; without any it is today, with -j or a file it is all" {
     record 60 0 n1 0 10 100
-    run -0 report -n -P -S 2026-11-20T10:00 -E 2026-11-20T10:01
-    [[ $output == 60\|* ]]
+    tells 0 '60|*' report -n -P -S 2026-11-20T10:00 -E 2026-11-20T10:01
     tells 1 'apapi report: no job found' report -S 2026-11-20T10:01 -E 2026-11-20T10:02
     run -1 report -E 2026-11-20T10:00:10Z
     tells 0 '60|*' "$apapi" report -n -P - <"$acct"/*/n1.jsonl

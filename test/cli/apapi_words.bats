@@ -5,8 +5,6 @@
 load report_common
 load public
 
-teardown() { leave_public; }
-
 @test "wrong words: what is wrong and what would be right, exit status 2, nothing on standard output" {
     local words said
     while IFS='|' read -r words said; do

@@ -10,6 +10,22 @@ needs_sim() {
     sim -- true || skip "no simulated hardware here: see scripts/sim"
 }
 
+gpus() { # LINES: what the stand-ins have, see test/fake/gpu/gpu_spec.h
+    local folder=$build/test/fake/gpu
+    export FAKE_GPUS=$BATS_TEST_TMPDIR/gpus
+    export APAPI_NVML_LIBRARY=$folder/libnvidia-ml.so.1
+    export APAPI_ROCM_SMI_LIBRARY=$folder/librocm_smi64.so.7 APAPI_AMD_SMI_LIBRARY=$folder/libamd_smi.so.26
+    unset APAPI_GPUS SLURM_STEP_GPUS SLURM_JOB_GPUS
+    printf '%b' "$1" >"$FAKE_GPUS"
+}
+
+# A PAPI like the original's: components maxeler, micknc and ipmi, and old names of the others.
+old_papi() {
+    export APAPI_PAPI_LIBRARY=$build/test/fake/papi/libfake_papi.so
+    export FAKE_PAPI_EVENTS=$repository/config/legacy/default_eventops.csv
+    [[ -e $APAPI_PAPI_LIBRARY ]] || skip 'built without PAPI'
+}
+
 install_tree() { # OPTION OF CMAKE...
     cmake --install "$repository/build/release" "$@" >"$BATS_FILE_TMPDIR/install.log" 2>&1 ||
         { tail -n 20 "$BATS_FILE_TMPDIR/install.log"; return 1; }

@@ -6,11 +6,6 @@ load atime_common
 load ../eventually
 load public
 
-teardown() {
-    leave_public
-    keep_all_records
-}
-
 column() { # ROW NAME COLUMN: of the CSV in $output
     awk -F, -v row="$1" -v name="$2" -v column="$3" '
         NR == 1 { for (i = 1; i <= NF; i++) place[$i] = i }
@@ -159,8 +154,7 @@ column() { # ROW NAME COLUMN: of the CSV in $output
 }
 
 is_short() {
-    run -0 --separate-stderr sim --packages 1 -- "$atime" -r 2 sleep 0.003
-    [[ $stderr == *'  short run, '*' readings: errors above 5 % are possible'* ]]
+    complains 0 '*  short run, * readings: errors above 5 % are possible*' sim --packages 1 -- "$atime" -r 2 sleep 0.003
 }
 
 @test "-r: progress is for a terminal alone" {

@@ -58,8 +58,7 @@ wait = 60'
     done
     [[ ${#lines[@]} -eq 19 ]]
     put $'[estimate]\nidle_w = 60'
-    run -1 "$apapi" config --check "$conf"
-    [[ $output == "$conf:2: [estimate]: idle_w has no effect without core_w" ]]
+    tells 1 "$conf:2: \[estimate]: idle_w has no effect without core_w" "$apapi" config --check "$conf"
     put $'[Mail]\nmailer = x\nwait = 1s\n[mail]\nmailer = /nonexist'
     run -1 "$apapi" config --check "$conf"
     [[ ${lines[0]} == "$conf:1: unknown section 'Mail': did you mean 'mail'?"* && ${#lines[@]} -eq 2 ]]
@@ -110,8 +109,7 @@ END
 
 @test "ok; without --check the values and where they come from" {
     put $'default = rapl\n[estimate]\nidle_w = 60\ncore_w = 8'
-    run -0 "$apapi" config --check "$conf"
-    [[ $output == "$conf: ok" ]]
+    tells 0 "$conf: ok" "$apapi" config --check "$conf"
     run -0 "$apapi" config "$conf"
     [[ $output == *"default = rapl # $conf:1"* && $output == *'min_interval = 10ms # default'* ]]
     [[ $output == *$'[estimate]\nidle_w = 60'" # $conf:3"* ]]
@@ -160,8 +158,7 @@ END
     tells 0 '*60 W + 8 W per busy core*' "$atime" -c estimate sleep 0.1
     APAPI_ESTIMATE_IDLE_W=70 tells 0 '*70 W + 8 W per busy core*' "$atime" -c estimate sleep 0.1
     tells 0 '*60 W + 8 W per busy core*' "$apapi" doctor estimate
-    run -0 "$apapi" config
-    [[ $output == *"idle_w = 60 # $conf:2"* ]]
+    tells 0 "*idle_w = 60 # $conf:2*" "$apapi" config
 }
 
 @test "files for which every step waits, on a network file system: config --check and doctor warn" {
@@ -175,8 +172,7 @@ libexec_dir = $BATS_TEST_TMPDIR/helpers"
     cc -D_GNU_SOURCE -shared -fPIC -o "$BATS_TEST_TMPDIR/disk.so" "$repository/test/fake/network_disk.c" -ldl
     on_nfs() { LD_PRELOAD=$BATS_TEST_TMPDIR/disk.so NETWORK_DISK=$1 APAPI_CONFIG=$conf "${@:2}"; }
     says() { echo "$BATS_TEST_TMPDIR/$1: on NFS: every step waits while its server does not respond"; }
-    run -0 --separate-stderr on_nfs "$BATS_TEST_TMPDIR" "$apapi" config --check
-    [[ $output == "$conf: ok" ]]
+    prints 0 "$conf: ok" on_nfs "$BATS_TEST_TMPDIR" "$apapi" config --check
     [[ $stderr == "apapi config: warning: apapi.conf: $(says apapi.conf)"$'\n'"apapi config: warning: libexec_dir: $(says helpers)" ]]
     run on_nfs "$BATS_TEST_TMPDIR" "$apapi" doctor estimate
     [[ $(tr -s ' \n' ' ' <<<"$output") == *"warning apapi.conf: $(says apapi.conf) warning libexec_dir: $(says helpers)"* ]]

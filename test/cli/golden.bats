@@ -14,8 +14,6 @@ setup_file() {
 
 teardown_file() { server_end; postgres_end; }
 
-teardown() { leave_public; }
-
 ask() { "$BATS_TEST_DIRNAME/../golden/run" --answers="$golden" "$@"; }
 
 import() { # URL

@@ -4,16 +4,6 @@
 
 load atime_common
 
-gpus() { # LINES: what the stand-ins have, see test/fake/gpu/gpu_spec.h
-    local folder=$build/test/fake/gpu
-
-    export FAKE_GPUS=$BATS_TEST_TMPDIR/gpus
-    export APAPI_NVML_LIBRARY=$folder/libnvidia-ml.so.1
-    export APAPI_ROCM_SMI_LIBRARY=$folder/librocm_smi64.so.7 APAPI_AMD_SMI_LIBRARY=$folder/libamd_smi.so.26
-    unset APAPI_GPUS SLURM_STEP_GPUS SLURM_JOB_GPUS
-    printf '%b' "$1" >"$FAKE_GPUS"
-}
-
 amd() { # LINES: the same with what AMD's kernel driver shows
     gpus "$1"
     export APAPI_SYSROOT=$BATS_TEST_TMPDIR/root

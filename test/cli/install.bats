@@ -25,8 +25,7 @@ texts() { # TREE
     [[ ${lines[0]} == "# $tree/etc/apapi/apapi.conf" ]]
     [[ $(value_of acct_dir) == "$tree/var/log/apapi" && $(value_of spool_dir) == "$tree/var/spool/apapi" ]]
     [[ $(value_of libexec_dir) == "$tree/libexec/apapi" ]]
-    run -0 "$tree/bin/apapi" config --check
-    [[ $output == "$tree/etc/apapi/apapi.conf: ok" ]]
+    tells 0 "$tree/etc/apapi/apapi.conf: ok" "$tree/bin/apapi" config --check
     mv "$tree/etc/apapi/apapi.conf" "$tree/etc/apapi/kept"
     run -0 "$tree/bin/apapi" config
     mv "$tree/etc/apapi/kept" "$tree/etc/apapi/apapi.conf"
@@ -78,18 +77,13 @@ texts() { # TREE
     done
     run -0 readelf -d "$tree/libexec/apapi/apapi-sync"
     [[ $output == *'[$ORIGIN/../../lib'[:\]]* ]]
-    run -0 ldd "$tree/libexec/apapi/apapi-sync"
-    [[ $output == *"libapapi.so.0 => $tree/"* ]]
+    tells 0 "*libapapi.so.0 => $tree/*" ldd "$tree/libexec/apapi/apapi-sync"
 }
 
 # A tree that every user can enter: $public/tree.
 public_tree() {
     make_public
     install_tree --prefix "$public/tree"
-}
-
-teardown() {
-    leave_public
 }
 
 @test "default event files that a user may not read: atime goes on with the built-in rules and says so" {

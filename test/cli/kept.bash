@@ -29,6 +29,4 @@ validate_kept_records() {
     [[ ! -s $BATS_FILE_TMPDIR/kept_records ]] || validate_records "$BATS_FILE_TMPDIR/kept_records"
 }
 
-teardown() { keep_all_records; }
-
 teardown_file() { validate_kept_records; }

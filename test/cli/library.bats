@@ -28,8 +28,7 @@ word() { # FIRST-WORD COLUMN
 }
 
 @test "CMake: find_package(apapi) finds the library next to it, and only a compatible version" {
-    run -0 ldd "$built/measure_block"
-    [[ $output == *"libapapi.so.0 => $tree/"* ]]
+    tells 0 "*libapapi.so.0 => $tree/*" ldd "$built/measure_block"
     run -1 grep -r -e "$repository" -e "$BATS_FILE_TMPDIR/first" "$tree/lib/cmake" "$tree/lib/pkgconfig" # no match
     mkdir "$BATS_TEST_TMPDIR/other"
     printf 'cmake_minimum_required(VERSION 3.16)\nproject(other LANGUAGES NONE)\nfind_package(apapi %s REQUIRED)\n' 0.99 \
@@ -152,8 +151,4 @@ rapl:::A 1000.500 J' ]]
     run -0 jq -c '[.regions[] | select(.name) | {(.name): .count}] | add | to_entries | sort' "$BATS_TEST_TMPDIR/json"
     [[ $output == '[{"key":"assemble","value":1},{"key":"solve","value":1},{"key":"solve/smooth","value":100}]' ]]
     jq -e '.foms == [{name: "updates", value: 100000000, unit: "points", programs: 1}]' "$BATS_TEST_TMPDIR/json"
-}
-
-teardown() {
-    ! declare -f let_go >/dev/null || let_go
 }

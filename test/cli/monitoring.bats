@@ -20,8 +20,6 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return
 }
 
-teardown() { let_go; }
-
 # Each query of a dashboard in a line, its panel's title and a tab before it; Grafana's variables and macros replaced.
 queries() { # FILE
     jq -r '(.templating.list[] | select(.type == "query" and .datasource.type == "mysql") | "variable \(.name)\t\(.definition)"),

@@ -77,19 +77,6 @@ SPEC
     sim --core-w 60 --spec "$BATS_TEST_TMPDIR/spec" "$@"
 }
 
-gpus() { # LINES
-    local folder=$build/test/fake/gpu
-    export FAKE_GPUS=$BATS_TEST_TMPDIR/gpus APAPI_NVML_LIBRARY=$folder/libnvidia-ml.so.1
-    printf '%b' "$1" >"$FAKE_GPUS"
-}
-
-# Nothing of the original's PAPI: components maxeler, micknc and ipmi, and old names of the others.
-old_papi() {
-    export APAPI_PAPI_LIBRARY=$build/test/fake/papi/libfake_papi.so
-    export FAKE_PAPI_EVENTS=$repository/config/legacy/default_eventops.csv
-    [[ -e $APAPI_PAPI_LIBRARY ]] || skip 'built without PAPI'
-}
-
 @test "the library needs libapapi and libc alone, and finds libapapi where both are installed" {
     run -0 readelf -d "$library"
     needed=$(sed -n 's/.*(NEEDED).*\[\(.*\)\]$/\1/p' <<<"$output" | grep -v 'san\.so\|libgcc_s\|libm\.' | sort | tr '\n' ' ')
@@ -251,8 +238,4 @@ nothing_grew() {
     figures_fit $'cpu_energy_total_pkg[0] 200000\ncpu_energy_total_pkg[1] 100000\ncpu_power_avg_pkg[0] 200000
 cpu_energy_total_dram[0] 40000\ngpu_energy_total 500000\ngpu_temp_max 61\nsystem_power_avg 900'
     [[ $(figure cpu_memory_total) != 0.000000 ]]
-}
-
-teardown() {
-    [[ -z ${live:-} ]] || let_go
 }

@@ -6,12 +6,6 @@
 # shellcheck disable=SC2030,SC2031 # each test is a process of its own
 load atime_common.bash
 
-setup_stand_in() {
-    export APAPI_PAPI_LIBRARY=$build/test/fake/papi/libfake_papi.so
-    export FAKE_PAPI_EVENTS=$repository/config/legacy/default_eventops.csv
-    [[ -e $APAPI_PAPI_LIBRARY ]] || skip 'built without PAPI'
-}
-
 # Run and show; standard output and error apart.
 run_atime() { # STATUS ARGUMENT...
     run "-$1" --separate-stderr "$atime" "${@:2}"
@@ -31,7 +25,7 @@ legacy() { # as jq: all of the events must fulfil EXPRESSION, and N of them be t
 }
 
 @test "the original's maxeler and micknc, with its event list and definitions" {
-    setup_stand_in
+    old_papi
     export APAPI_EVENTLIST=$repository/config/legacy/default_eventlist.txt APAPI_EVENTOPS=$FAKE_PAPI_EVENTS
     run_atime 0 -c maxeler:micknc -t 20ms -f json sleep 0.5
     legacy '^maxeler:::' 11 true
@@ -59,7 +53,7 @@ legacy() { # as jq: all of the events must fulfil EXPRESSION, and N of them be t
 }
 
 @test "a reading that calls exit(127): what was read is reported, the status is the program's" {
-    setup_stand_in
+    old_papi
     run_atime 3 -c quitter:late -t 20ms -f json sh -c 'sleep 1.5; exit 3'
     [[ -z $output ]]
     jq -e '.components[0] | .name == "quitter" and .events[0].samples > 3 and .events[0].failed > 3' <<<"$stderr"
@@ -69,7 +63,7 @@ legacy() { # as jq: all of the events must fulfil EXPRESSION, and N of them be t
 
 # rapl of the stand-in has an energy that no zone of the kernel has, and what is no energy at all.
 rapl_of_stand_in() {
-    setup_stand_in
+    old_papi
     needs_sim
     export FAKE_PAPI_EVENTS=$BATS_TEST_TMPDIR/events APAPI_EVENTLIST=$BATS_TEST_TMPDIR/list
     printf '%s\n' rapl:::PLATFORM_ENERGY:PACKAGE0 rapl:::THERM_STATUS:PACKAGE0 >"$FAKE_PAPI_EVENTS"

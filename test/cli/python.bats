@@ -13,8 +13,6 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return
 }
 
-teardown() { let_go; }
-
 # Of Debian, which has pandas.
 python() { # CODE
     /usr/bin/python3 -W error -c "import apapi, datetime, json
@@ -55,15 +53,13 @@ print(sorted(r.energy_j for r in found), found.skipped)"
     rm "$acct"/2026-11-20/n1.jsonl.gz
     run -1 python "apapi.records('$acct', job='7')"
     [[ ${lines[-1]} == "TypeError: 'str' object cannot be interpreted as an integer" ]]
-    run -1 python "list(apapi.records('$acct/nothing'))"
-    [[ $output == *"No such file or directory: '$acct/nothing'" ]]
+    tells 1 "*No such file or directory: '$acct/nothing'" python "list(apapi.records('$acct/nothing'))"
 }
 
 @test "without a source: the site's accounting folder" {
     record 7 0 n1 0 100 50
     echo "acct_dir = $acct" >"$APAPI_CONFIG"
-    run -0 python "print([r.job for r in apapi.records()])"
-    [[ $output == '[7]' ]]
+    tells 0 '\[7]' python "print([r.job for r in apapi.records()])"
     for call in 'apapi.records()|apapi' 'apapi.plot(7)|apapi'; do
         PATH=$BATS_TEST_TMPDIR run -1 python "${call%|*}"
         [[ ${lines[-1]} == "FileNotFoundError: the program '${call#*|}' is not in PATH" ]]
@@ -162,8 +158,7 @@ picture = apapi.plot(7, *__import__('glob').glob('$acct/*/*'))
 print(picture._repr_svg_()[:5], picture.svg.count('<svg'))
 picture.save('power.svg')"
     [[ $output == '<svg  1' && -s power.svg ]]
-    run -1 python "apapi.plot(8, *__import__('glob').glob('$acct/*/*'))"
-    [[ $output == *RuntimeError:*apapi\ plot:*no\ record* ]]
+    tells 1 '*RuntimeError:*apapi plot:*no record*' python "apapi.plot(8, *__import__('glob').glob('$acct/*/*'))"
 }
 
 @test "a region decorates no function whose call only begins the work" {

@@ -91,8 +91,7 @@ mark() { "$apapi" mark "$@"; }
     # shellcheck disable=SC2016 # the inner shell's
     run -0 bash -c '"$1" mark run x sh -c "kill -TERM \$\$"; echo $?' _ "$apapi"
     [[ ${lines[-1]} == 143 ]]
-    run -127 --separate-stderr mark run x -- "$BATS_TEST_TMPDIR/none"
-    [[ $stderr == *"$BATS_TEST_TMPDIR/none: No such file or directory"* ]]
+    complains 127 "*$BATS_TEST_TMPDIR/none: No such file or directory*" mark run x -- "$BATS_TEST_TMPDIR/none"
     run -126 --separate-stderr mark run x -- "$BATS_TEST_TMPDIR"
     [[ $(tail -n 6 "$marks") == $'begin x\nend x\nbegin x\nend x\nbegin x\nend x' ]]
 }

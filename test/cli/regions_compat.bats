@@ -13,10 +13,6 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return
 }
 
-teardown() {
-    leave_public
-}
-
 # Run a program under atime, over simulated hardware; its regions are in $json.
 marked() { # COMMAND...
     sim -- "$atime" -f json -o "$json" "$@"
@@ -76,8 +72,7 @@ own_run() { # NAME WORD...
         'int work(void) { return PAPI_hl_region_begin("late") || PAPI_hl_region_end("late") || PAPI_hl_stop(); }' |
         cc -shared -fPIC -o module.so -x c - -x none -lpapi
     plain_path "$build/core/regions/compat/libapapi_papi_hl.so"
-    run -0 env LD_PRELOAD="$plain" python3 -c 'import ctypes; print(ctypes.CDLL("./module.so").work())'
-    [[ $output == 0 ]]
+    tells 0 '0' env LD_PRELOAD="$plain" python3 -c 'import ctypes; print(ctypes.CDLL("./module.so").work())'
 }
 
 @test "LIKWID: a program marked for it is compiled unchanged, and one that is compiled runs with the library preloaded" {
@@ -107,8 +102,7 @@ third passes 2 time 1 values 4' && $stderr == *'"third": begun while it is open'
 }
 
 @test "Kokkos: kernels, fences and regions of a program are regions; fences only where asked for" {
-    run --separate-stderr -0 marked "$repository/test/fake/regions/kokkos_host" "$build/core/regions/compat/libkp_apapi.so" 5
-    [[ $output == 'fences 0' ]]
+    prints 0 'fences 0' marked "$repository/test/fake/regions/kokkos_host" "$build/core/regions/compat/libkp_apapi.so" 5
     [[ $(region_sum axpy count) == 5 && $(region_sum wait count) == 5 && $(region_sum dot count) == 1 ]]
     [[ $(region_sum prefix count) == 1 && $(region_sum solve count) == 1 ]]
     # what is in it is a part of it: 5 x (axpy 1 ms, wait 1 ms), dot 1 ms, prefix 1 ms

@@ -26,8 +26,7 @@ END
 }
 
 @test "help and wrong usage" {
-    run -0 --separate-stderr "$script" --help
-    [[ $output == 'usage: scripts/setup-papi [--stable] PREFIX'* ]]
+    prints 0 'usage: scripts/setup-papi \[--stable] PREFIX*' "$script" --help
     for arguments in '' '--nonsense' 'a b' '--stable'; do
         # shellcheck disable=SC2086 # words
         run -2 --separate-stderr "$script" $arguments
@@ -39,10 +38,8 @@ END
     fake_apt ''
     mkdir -p "$prefix/share/papi"
     echo '7.2.0.0' >"$prefix/share/papi/built-by-setup-papi"
-    run -0 "$script" "$prefix"
-    [[ $output == "setup-papi: PAPI 7.2.0.0 is ready in $prefix" ]]
-    run -1 "$script" --stable "$prefix"
-    [[ $output == *"$prefix holds PAPI 7.2.0.0 already; choose another folder"* ]]
+    tells 0 "setup-papi: PAPI 7.2.0.0 is ready in $prefix" "$script" "$prefix"
+    tells 1 "*$prefix holds PAPI 7.2.0.0 already; choose another folder*" "$script" --stable "$prefix"
     [[ $(find "$prefix" -type f) == "$prefix/share/papi/built-by-setup-papi" ]]
 }
 

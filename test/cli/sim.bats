@@ -21,8 +21,6 @@ setup_file() {
     unshare -m true 2>/dev/null || unshare -Urm true 2>/dev/null || skip 'no mount namespaces here'
 }
 
-teardown() { leave_public; }
-
 @test "the default tree is that of a server with two packages" {
     run -0 "$sim" -- bash -c 'cd /sys/class/powercap && grep -r . intel-rapl/*/*name intel-rapl/*/*/*name &&
         cat intel-rapl:*/max_energy_range_uj && stat -Lc %a intel-rapl:*/energy_uj && ls'
@@ -45,10 +43,8 @@ teardown() { leave_public; }
     run -0 "$sim" --packages 1 --amd -- bash -c 'cd /sys/class/powercap; cat *:*/{name,max_energy_range_uj}'
     [[ $(xargs <<<"$output") == 'package-0 core 65532610987 65532610987' ]]
     if [[ -e /sys/devices/system/cpu/modalias ]]; then # a processor of type x86
-        run -0 "$sim" --amd -- "$sim" -- cat /sys/devices/system/cpu/modalias
-        [[ $output == *,ven0000* ]]
-        run -0 "$sim" --amd -- cat /sys/devices/system/cpu/modalias
-        [[ $output == *,ven0002* ]]
+        tells 0 '*,ven0000*' "$sim" --amd -- "$sim" -- cat /sys/devices/system/cpu/modalias
+        tells 0 '*,ven0002*' "$sim" --amd -- cat /sys/devices/system/cpu/modalias
     fi
     run -0 "$sim" --packages 1 --amd --range-uj 77 --core-w none --mode 0444 -- bash -c \
         'cd /sys/class/powercap; cat *:*/{name,max_energy_range_uj}; stat -Lc %a *:*/energy_uj'

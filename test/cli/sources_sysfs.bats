@@ -37,7 +37,6 @@ cray_spec() { # FILE METER UNIT
 }
 
 setup_file() {
-
     needs_fuse || return 0
     export APAPI_SOURCES=sysfs
     cd "$BATS_FILE_TMPDIR" || return

@@ -6,9 +6,7 @@
 load ../environment
 load ../eventually
 
-setup() {
-    runner=$repository/scripts/test
-}
+runner=$repository/scripts/test
 
 refuses() { # MESSAGE ARGUMENT...
     run --separate-stderr "$runner" "${@:2}"
@@ -116,6 +114,5 @@ count() { # STATUS LINE...
     chmod 755 "$public/bin/dpkg-query"
     mkdir -m 777 "$public/build"
     run -1 --separate-stderr "${nobody[@]}" env PATH="$public/bin:$PATH" "$public/scripts/setup" --test
-    leave_public
     [[ -z $output && $stderr == 'setup: packages are missing; as root: apt-get update && apt-get install '*' gcc '*' bats '* ]]
 }

@@ -69,7 +69,6 @@ is_gone() { # PID
     for processes in 1 2 3 4; do
         complains 9 'atime: '*$'\n''atime: the program is not measured' "${nobody[@]}" "${few[@]}" "-u $processes" "$public/atime"
     done
-    leave_public
 }
 
 @test "a level, for some time: logged with time, node and value" {

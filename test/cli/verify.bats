@@ -4,9 +4,7 @@
 
 load ../environment
 
-setup() {
-    verify=$repository/build/release/test/verify/apapi-verify
-}
+verify=$repository/build/release/test/verify/apapi-verify
 
 @test "a seed always makes the same runs, another one others" {
     run -0 --separate-stderr "$verify" -e late -n 5

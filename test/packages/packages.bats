@@ -149,12 +149,9 @@ rpm_files() { # but for folders and build ids
 }
 
 @test "wrong words" {
-    run -2 --separate-stderr "$repository/scripts/package" snap
-    [[ $stderr == *'"snap" is no kind of package: deb, rpm, tar or source'* ]]
-    run -2 --separate-stderr "$repository/scripts/package"
-    [[ $stderr == *'say which: deb, rpm, tar or source'* ]]
-    run -2 --separate-stderr "$repository/scripts/package" --release=x deb
-    [[ $stderr == *'--release=x: a release begins with a digit'* ]]
+    complains 2 '*"snap" is no kind of package: deb, rpm, tar or source*' "$repository/scripts/package" snap
+    complains 2 '*say which: deb, rpm, tar or source*' "$repository/scripts/package"
+    complains 2 '*--release=x: a release begins with a digit*' "$repository/scripts/package" --release=x deb
 }
 
 # --- a clean Debian 12 ----------------------------------------------------------------------------------------
