@@ -60,6 +60,7 @@ const uint32_t plugin_version = SLURM_VERSION_NUMBER;
  * child of slurmd, and ends when slurmd ends.
  */
 
+#define DELAY_MS 1000      /* before the first sampler: slurmd may yet become a daemon */
 #define PAUSE_MS 100       /* the first one */
 #define PAUSE_MAX_MS 60000 /* the longest one */
 #define LIVED_MS 1000      /* a sampler that ran as long did not end at once */
@@ -71,8 +72,8 @@ extern slurm_conf_t slurm_conf __attribute__((weak));
 static struct keeper {
     const struct settings *settings;
     pthread_t thread;
-    bool runs;
-    int stop;        /* an eventfd */
+    pid_t pid; /* process that has the thread; 0: none. A daemon has no thread of its parent */
+    int stop;  /* an eventfd */
     char said[1024]; /* the latest problem: it is logged once */
 } keeper = {.stop = -1};
 
@@ -141,21 +142,19 @@ static bool keeper_run_once(void)
 
 static void *keeper_main(void *nothing)
 {
-    int pause_ms = PAUSE_MS;
-    uint64_t begin_ns = deadline_now();
+    int pause_ms = DELAY_MS, next_ms = PAUSE_MS;
 
-    while (keeper_run_once()) {
-        if (deadline_now() - begin_ns >= LIVED_MS * DEADLINE_MS) {
-            pause_ms = PAUSE_MS;
+    while (keeper_wait(-1, pause_ms)) {
+        uint64_t begin_ns = deadline_now();
+
+        if (!keeper_run_once()) {
+            break;
         }
+        pause_ms = deadline_now() - begin_ns < LIVED_MS * DEADLINE_MS ? next_ms : PAUSE_MS;
+        next_ms = pause_ms < PAUSE_MAX_MS / 2 ? pause_ms * 2 : PAUSE_MAX_MS;
         slurm_verbose("acct_gather_energy/apapi: the node sampler has ended; the next one starts "
                       "in %d ms",
                       pause_ms);
-        if (!keeper_wait(-1, pause_ms)) {
-            break;
-        }
-        pause_ms = pause_ms < PAUSE_MAX_MS / 2 ? pause_ms * 2 : PAUSE_MAX_MS;
-        begin_ns = deadline_now();
     }
     return nothing;
 }
@@ -176,16 +175,17 @@ static void keeper_start(const struct settings *settings)
 {
     int error;
 
-    if (keeper.runs) {
+    if (keeper.pid == getpid()) {
         return;
     }
-    if (keeper.stop < 0) {
-        keeper.stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (keeper.stop >= 0) { /* also the parent's */
+        close(keeper.stop);
     }
+    keeper.stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     keeper.settings = settings;
     keeper_check_others();
     error = keeper.stop < 0 || thread_start(&keeper.thread, keeper_main, NULL) ? errno : 0;
-    keeper.runs = error == 0;
+    keeper.pid = error ? 0 : getpid();
     if (error) {
         keeper_say(strerror(error));
     }
@@ -195,9 +195,9 @@ static void keeper_stop(void)
 {
     const uint64_t one = 1;
 
-    if (keeper.runs && write(keeper.stop, &one, sizeof one) == (ssize_t)sizeof one) {
+    if (keeper.pid == getpid() && write(keeper.stop, &one, sizeof one) == (ssize_t)sizeof one) {
         pthread_join(keeper.thread, NULL);
-        keeper.runs = false;
+        keeper.pid = 0;
     }
     if (keeper.stop >= 0) {
         close(keeper.stop);
@@ -382,6 +382,9 @@ void acct_gather_energy_p_conf_set(int context, void *table)
     (void)context;
     (void)table;
     apapi_prepare();
+    if (apapi.role == ROLE_SLURMD) { /* at each start and reconfiguration: it asks much later */
+        keeper_start(&apapi.settings);
+    }
 }
 
 void acct_gather_energy_p_conf_values(void *list)

@@ -10,6 +10,9 @@ setup_file() {
     make_prefix
     # n2 has no meters
     start_cluster --extra "$(energy_lines)" --sim "--packages 2 --package-w 30 --dram-w 20" --sim "n2:--packages 0"
+    [[ -z ${APAPI_SKIP_ALL:-} ]] || return 0
+    said() { slurmd_log n2 | grep -q 'node n2 is not measured'; }
+    eventually said
 }
 
 restart_slurmd() { # NODE
@@ -143,6 +146,23 @@ name_version_99() { # PLUGIN
     eventually nodes_idle
     eventually node_has n1 'p > 99'
     run -0 as_alice srun -w n1 true
+}
+
+# bats test_tags=long
+@test "however seldom slurmd asks, a node sampler runs soon after a start and after scontrol reconfigure" {
+    expected_errors='mpi|MPI|n2 is not measured' # Debian's Slurm says the first at each start
+    sed -i 's|^AcctGatherNodeFreq=.*|AcctGatherNodeFreq=600|' "$APAPI_CLUSTER_DIR/etc/slurm.conf"
+    restart_slurmd n1
+    eventually node_sampler n1
+    eventually nodes_idle
+    local first
+    first=$(node_sampler n1)
+    sleep 3 # slurmd has asked what it asks after a start
+    cluster run scontrol reconfigure
+    another_runs() { [[ -n $(node_sampler n1) && $(node_sampler n1) != "$first" ]]; }
+    eventually another_runs
+    sed -i 's|^AcctGatherNodeFreq=.*|AcctGatherNodeFreq=1|' "$APAPI_CLUSTER_DIR/etc/slurm.conf"
+    restart_slurmd n1
 }
 
 # bats test_tags=long
