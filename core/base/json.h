@@ -178,9 +178,6 @@ void json_put_moment(struct json_writer *json, const char *key, int64_t unix_ns)
 
 void json_put_flag(struct json_writer *json, const char *key, bool value);
 
-/** Write something that is not JSON, as it stands, between JSON texts: a newline. */
-void json_put_between(struct json_writer *json, const char *text);
-
 /**
  * Write the text in memory to `out` and free it. The writer is as before the first value again.
  * @return 0; -1 with errno ENOMEM, or what failed for `out`

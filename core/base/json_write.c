@@ -184,11 +184,6 @@ static void json_put_word(struct json_writer *json, const char *key, const char 
     json_put_bytes(json, value, strlen(value));
 }
 
-void json_put_between(struct json_writer *json, const char *text)
-{
-    json_put_bytes(json, text, strlen(text));
-}
-
 double json_rounded(double value, int figures)
 {
     char digits[32];

@@ -113,8 +113,11 @@ struct units_text elapsed_text(double seconds)
 
 int json_finish(struct json_writer *json)
 {
-    json_put_between(json, "\n");
-    return json_flush(json) && errno == ENOMEM ? -1 : 0;
+    if (json_flush(json)) {
+        return errno == ENOMEM ? -1 : 0;
+    }
+    fputc('\n', json->out);
+    return 0;
 }
 
 /* --- components ------------------------------------------------------------------------------ */

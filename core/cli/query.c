@@ -211,15 +211,12 @@ int when_parse(const char *text, int64_t now_ns, int64_t *unix_ns, struct apapi_
 
 static bool jobs_take_number(const char **text, uint32_t *number)
 {
-    size_t digits = strspn(*text, "0123456789");
-    unsigned long long value = strtoull(*text, NULL, 10);
+    uint64_t value = 0;
+    const char *end = text_digits(*text, APAPI_UNKNOWN - 1, &value);
 
-    if (digits == 0 || digits > 10 || value >= APAPI_UNKNOWN) {
-        return false;
-    }
     *number = (uint32_t)value;
-    *text += digits;
-    return true;
+    *text = end ? end : *text;
+    return end != NULL;
 }
 
 static bool parse_request(const char *text, struct job_request *request)
@@ -307,9 +304,11 @@ static bool job_request_has(const struct job_request *request, const struct apap
 
 /* --- the query ------------------------------------------------------------------------------ */
 
-/* Refuse an empty list, which would select nothing: its shell variable may not have been set. */
-static int refuse_empty(const struct query *query, struct apapi_error *err)
+static int parse_all(struct query *query, struct apapi_error *err)
 {
+    int64_t now_ns = clock_unix_ns();
+
+    /* an empty list would select nothing: its shell variable may not have been set */
     for (const struct option_row *row = query_filter_rows; row->name; row++) {
         const char *list = *(char *const *)(const void *)((const char *)query + row->offset);
 
@@ -317,14 +316,7 @@ static int refuse_empty(const struct query *query, struct apapi_error *err)
             return apapi_fail(err, EINVAL, "--%s: the list is empty", row->name);
         }
     }
-    return 0;
-}
-
-static int parse_all(struct query *query, struct apapi_error *err)
-{
-    int64_t now_ns = clock_unix_ns();
-
-    if (refuse_empty(query, err) || job_list_parse(query->jobs, &query->job_list, err) ||
+    if (job_list_parse(query->jobs, &query->job_list, err) ||
         (query->from && when_parse(query->from, now_ns, &query->wanted.from_unix_ns, err)) ||
         (query->to && when_parse(query->to, now_ns, &query->wanted.to_unix_ns, err))) {
         return -1;

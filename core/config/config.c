@@ -436,11 +436,6 @@ static void ini_cut_comment(char *text)
     }
 }
 
-static int ini_bad(struct apapi_error *err, const char *what, const char *where)
-{
-    return apapi_fail(err, EINVAL, "%s in '%.60s'", what, where);
-}
-
 /* Read "[section]". @return 0; -1 with errno EINVAL: `text` is not a name in brackets. */
 static int ini_section(char *text, struct ini_line *line, struct apapi_error *err)
 {
@@ -449,7 +444,7 @@ static int ini_section(char *text, struct ini_line *line, struct apapi_error *er
     ini_cut_comment(text);
     end = strchr(text, ']');
     if (!end || *event_text_trim(end + 1)) {
-        return ini_bad(err, "']' is not the last character", text);
+        return apapi_fail(err, EINVAL, "']' is not the last character in '%.60s'", text);
     }
     *end = '\0';
     line->section = event_text_trim(text + 1);
@@ -477,13 +472,14 @@ static int ini_pair(char *text, struct ini_line *line, struct apapi_error *err)
     char *value;
 
     if (!equals) {
-        return ini_bad(err, "expected 'key = value' or '[section]', found no '='", text);
+        return apapi_fail(err, EINVAL,
+                          "expected 'key = value' or '[section]', found no '=' in '%.60s'", text);
     }
     *equals = '\0';
     line->key = event_text_trim(text);
     value = event_text_trim(equals + 1);
     if (*line->key == '\0') {
-        return ini_bad(err, "the key is missing before '='", value);
+        return apapi_fail(err, EINVAL, "the key is missing before '=' in '%.60s'", value);
     }
     if (*value == '"') {
         bool closed = strchr(value + 1, '"') != NULL;
@@ -705,18 +701,6 @@ static bool is_top(const char *section)
     return *section == '\0' || strcmp(section, TOP_SECTION) == 0;
 }
 
-/* Check the name of a section that a line begins. */
-static void read_section(const struct config *config, const struct ini_line *line,
-                         const struct config_sink *sink)
-{
-    char text[LINE_SIZE];
-
-    if (!is_top(line->section) && !section_has(line->section, NULL)) {
-        snprintf(text, sizeof text, "%.200s:%zu: unknown section", config->path, line->number);
-        complain_unknown(sink, text, line->section, NULL);
-    }
-}
-
 /* Read a line of another section. The source interprets its value. */
 static void read_setting(struct config *config, const struct ini_line *line,
                          const struct config_sink *sink)
@@ -744,6 +728,7 @@ void config_parse(struct config *config, const char *path, char *text,
     struct event_line found;
     struct apapi_error err;
     const char *section = "";
+    char where[LINE_SIZE];
 
     free(config->file);
     config->file = text;
@@ -759,7 +744,10 @@ void config_parse(struct config *config, const char *path, char *text,
             config_complain(sink, "%.200s:%zu: %s", config->path, line.number, err.text);
         } else if (begins) {
             section = line.section;
-            read_section(config, &line, sink);
+            if (!is_top(section) && !section_has(section, NULL)) {
+                snprintf(where, sizeof where, "%.200s:%zu: unknown section", path, line.number);
+                complain_unknown(sink, where, section, NULL);
+            }
         } else if (is_top(section)) {
             config_read_key(config, &line, sink);
         } else if (section_has(section, NULL)) {

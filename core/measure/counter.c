@@ -304,12 +304,11 @@ static void close_segment_at(struct apapi_counter *counter, uint64_t until_ns)
 }
 
 /* @return whether the counter certainly goes on; one of energy must have moved in the outage. */
-static bool counter_goes_on(const struct apapi_counter *counter,
-                            const struct apapi_counter_point *now)
+static bool counter_goes_on(const struct apapi_counter *counter, uint64_t raw, uint64_t at_ns)
 {
     struct apapi_increment increment;
 
-    return increment_since(counter, &counter->last, now->raw, now->at_ns, &increment) &&
+    return increment_since(counter, &counter->last, raw, at_ns, &increment) &&
            (increment.raw > 0 || counter->rests) &&
            !(increment.wrapped && isinf(counter->max_per_ns)) &&
            !whole_wraps_may_hide(counter, increment.since_ns);
@@ -326,10 +325,12 @@ static bool was_on_the_way(const struct apapi_counter *counter,
     return distance(counter, counter->last.raw, counter->doubted.raw) <= increment->raw;
 }
 
-static void continue_from(struct apapi_counter *counter, const struct apapi_counter_point *first)
+/* Begin a segment. Not inlined, like some functions below, because it is rare. */
+__attribute__((noinline, cold)) static void continue_from(struct apapi_counter *counter,
+                                                          struct apapi_counter_point first)
 {
-    counter->segment_ns = first->at_ns;
-    counter->last = *first;
+    counter->segment_ns = first.at_ns;
+    counter->last = first;
     counter->moved = false;
     counter->update.moved = false; /* something is lost: the next move does not end a gap */
 }
@@ -359,7 +360,7 @@ explain_doubted(struct apapi_counter *counter, struct apapi_increment *increment
     counter->incidents.resets++;
     close_segment_at(counter, possible ? counter->last.ran_ns : covered_until_ns(counter));
     counter->incidents.stalls += has_stalled(counter);
-    continue_from(counter, &counter->doubted);
+    continue_from(counter, counter->doubted);
     return APAPI_COUNT_RESET;
 }
 
@@ -408,23 +409,13 @@ static struct apapi_counter_point first_point(uint64_t raw, struct apapi_moment 
                                         .ran_ns = when.begin_ns};
 }
 
-/* Take the first reading of a segment. Not inlined, like the next functions, because it is rare. */
-__attribute__((noinline, cold)) static enum apapi_count
-begin_segment(struct apapi_counter *counter, uint64_t raw, struct apapi_moment when)
-{
-    struct apapi_counter_point first = first_point(raw, when);
-
-    continue_from(counter, &first);
-    return APAPI_COUNT_BASELINE;
-}
-
 /* Restart the segment at its first move: the increment may be older than the segment. */
 __attribute__((noinline, cold)) static enum apapi_count
 begin_at_move(struct apapi_counter *counter, uint64_t raw, struct apapi_moment when)
 {
     counter->incidents.stalls += stood_still_at_start(counter, STALL_UPDATES);
     counter->covered_ns -= counter->last.at_ns - counter->segment_ns;
-    begin_segment(counter, raw, when);
+    continue_from(counter, first_point(raw, when));
     counter->moved = true;
     return APAPI_COUNT_BASELINE;
 }
@@ -432,10 +423,8 @@ begin_at_move(struct apapi_counter *counter, uint64_t raw, struct apapi_moment w
 __attribute__((noinline, cold)) static void check_reopened(struct apapi_counter *counter,
                                                            uint64_t raw, struct apapi_moment when)
 {
-    struct apapi_counter_point now = first_point(raw, when);
-
     counter->reopened = false;
-    if (counter->last.valid && !counter_goes_on(counter, &now)) {
+    if (counter->last.valid && !counter_goes_on(counter, raw, when.end_ns)) {
         counter->incidents.resets++;
         close_segment_at(counter, covered_until_ns(counter));
         counter->incidents.refused += counter->doubted.valid;
@@ -449,14 +438,12 @@ __attribute__((noinline, cold)) static enum apapi_count doubt(struct apapi_count
                                                               struct apapi_moment when,
                                                               struct apapi_increment *increment)
 {
-    struct apapi_counter_point now = first_point(raw, when);
-
     if (!counter->rests && counter->doubted.valid && counter->doubted.raw == raw) {
         return APAPI_COUNT_DOUBTED; /* a counter without a move shows nothing */
     }
     if (!increment_since(counter, &counter->doubted, raw, when.end_ns, increment)) {
         counter->incidents.refused += counter->doubted.valid;
-        counter->doubted = now;
+        counter->doubted = first_point(raw, when);
         return APAPI_COUNT_DOUBTED;
     }
     return explain_doubted(counter, increment);
@@ -512,7 +499,8 @@ enum apapi_count apapi_counter_add(struct apapi_counter *counter, uint64_t raw,
         check_reopened(counter, raw, when);
     }
     if (!counter->last.valid) {
-        return begin_segment(counter, raw, when);
+        continue_from(counter, first_point(raw, when));
+        return APAPI_COUNT_BASELINE;
     }
     if (increment_since(counter, &counter->last, raw, when.end_ns, increment)) {
         counter->incidents.refused += counter->doubted.valid && !was_on_the_way(counter, increment);

@@ -454,8 +454,8 @@ static bool way_works(const struct examined_way *way)
 /* --- for people --- */
 
 #define LEAD_COLUMNS 24
-__attribute__((format(printf, 3, 4))) static void put_line(size_t indent, const char *lead,
-                                                           const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void put_line(const char *lead, const char *format,
+                                                           ...)
 {
     size_t columns = strlen(lead) + 2 > LEAD_COLUMNS ? strlen(lead) + 2 : LEAD_COLUMNS;
     char text[1024];
@@ -464,8 +464,8 @@ __attribute__((format(printf, 3, 4))) static void put_line(size_t indent, const 
     va_start(values, format);
     vsnprintf(text, sizeof text, format, values);
     va_end(values);
-    printf("%*s%-*s", (int)indent, "", (int)columns, lead);
-    terminal_put(stdout, text, indent + columns, terminal_width());
+    printf("  %-*s", (int)columns, lead);
+    terminal_put(stdout, text, 2 + columns, terminal_width());
 }
 
 static const char *verdict(const struct examined *component, bool as_root)
@@ -493,7 +493,7 @@ static void put_ways(const struct examined *component)
         same = same && finding->error && strcmp(finding->reason.text, reason) == 0;
     }
     if (same) {
-        put_line(2, "why", "%s", reason);
+        put_line("why", "%s", reason);
     }
     for (size_t i = 0; i < component->way_count && !same; i++) {
         const struct examined_way *way = &component->ways[i];
@@ -503,16 +503,16 @@ static void put_ways(const struct examined *component)
 
         snprintf(lead, sizeof lead, "%s %s", apapi_source_name(way->way.source), way->way.name);
         if (finding->error) {
-            put_line(2, lead, "%s", finding->reason.text);
+            put_line(lead, "%s", finding->reason.text);
             continue;
         }
-        put_line(2, lead, "%s: %s, %zu of %zu events", good > 0 ? "works" : "no use",
-                 finding->detail, good, finding->events);
+        put_line(lead, "%s: %s, %zu of %zu events", good > 0 ? "works" : "no use", finding->detail,
+                 good, finding->events);
         for (size_t k = 0; k < finding->trouble_count && k < TROUBLES_MAX; k++) {
-            put_line(2, "", "%s: %s", finding->troubles[k].event, finding->troubles[k].text);
+            put_line("", "%s: %s", finding->troubles[k].event, finding->troubles[k].text);
         }
         if (finding->trouble_count > TROUBLES_MAX) {
-            put_line(2, "", "and %zu others", finding->trouble_count - TROUBLES_MAX);
+            put_line("", "and %zu others", finding->trouble_count - TROUBLES_MAX);
         }
     }
 }
@@ -536,7 +536,7 @@ static void put_remedy(struct diagnosis *diagnosis, const struct examined *compo
         diagnosis->shown[diagnosis->shown_count].remedy = remedy;
         diagnosis->shown[diagnosis->shown_count++].component = component->name;
     }
-    put_line(2, "to fix it", before ? "as %s" : "%s", before ? before : remedy);
+    put_line("to fix it", before ? "as %s" : "%s", before ? before : remedy);
 }
 
 static void put_component(struct diagnosis *diagnosis, const struct examined *component)
@@ -548,7 +548,7 @@ static void put_component(struct diagnosis *diagnosis, const struct examined *co
 
         /* the best way that works for root fails for others */
         if (way_works(way) && way->ordinary.known && way->ordinary.error) {
-            put_line(2, "ordinary users", "%s", way->ordinary.reason.text);
+            put_line("ordinary users", "%s", way->ordinary.reason.text);
             put_remedy(diagnosis, component, way, &way->ordinary);
             break;
         }
@@ -580,7 +580,7 @@ static void put_list(const struct diagnosis *diagnosis, const char *lead, size_t
         }
     }
     if (*list || !computed) {
-        put_line(2, lead, "%s", *list ? list : "nothing");
+        put_line(lead, "%s", *list ? list : "nothing");
     }
 }
 
@@ -588,7 +588,7 @@ static void put_site_line(bool *begun, const char *lead, const char *text)
 {
     fputs(*begun ? "" : "\nwhat apapi.conf says:\n", stdout);
     *begun = true;
-    put_line(2, lead, "%s", text);
+    put_line(lead, "%s", text);
 }
 
 static void put_mistake(const char *text, void *begun)
@@ -646,7 +646,7 @@ static void print_text(struct diagnosis *diagnosis)
     if (site_measures()) {
         put_list(diagnosis, "root, srun --apapi=", offsetof(struct examined, root));
     } else {
-        put_line(2, "root, srun --apapi=", "nothing, see below");
+        put_line("root, srun --apapi=", "nothing, see below");
     }
     /* This is not known in a user namespace where the process cannot become another user. */
     if (machine->uid == 0 && known) {
