@@ -43,15 +43,18 @@ queries() { # FILE
 }
 
 # Metrics of apapi export for one node: two steps of anna that run, with the same name and numbers of their own, each with a
-# checkpoint, a live page and a budget, and two that have ended and whose records wait, one of them with a domain that is not known.
+# checkpoint, a live page, a budget and a GPU; the script of the second one's job; and two steps that have ended and whose records
+# wait, one of them with a domain that is not known.
 write_metrics() {
     local job
     set_clock goes
     hold_pages '[7, 9] | map({node: "n1", job: ., step: "0", user: "anna", cluster: "c1", age_s: 90, start_s: 1795168800, budget_j: 5000,
         budget_used_j: (if . == 7 then 4700 else 4800 end),
-        domains: {package: {now: (11 * .), total: (500 * .)}, dram: {now: 5, total: 300}}})'
+        domains: {package: {now: (11 * .), total: (500 * .)}, dram: {now: 5, total: 300}, gpu: {now: (10 * .), total: 100}}}) |
+        . + [.[1] | del(.budget_j) | .step = "batch"]'
     record 7 0 n1 0 60 50 '.trust.covered = 0.8'
     record 9 0 n1 0 60 50 '.account = "biology" | .trust.covered = 0.75'
+    record 9 batch n1 0 60 50 '.account = "biology" | .trust.covered = 0.75'
     record 8 0 n1 0 100 50 '.trust.unknown_domains = ["gpu"] | .trust.covered = 0.5'
     record 10 0 n1 0 100 50 '.user = "ben"'
     mv "$acct"/*/n1.jsonl all
@@ -121,18 +124,20 @@ END
     [[ $(wc -l <asked) -ge 10 ]]
     run -0 ask_prometheus
     cat >truth <<'END'
-Power of all measured steps: 104
+Power of all measured steps: 264
 Nodes with measured steps: 1
 Least coverage of a running step: 0.75
 Records that wait for the accounting folder: 2
-Power by node: cluster=c1 node=n1 104
-Power by user: user=anna 186
-Power by account: account=biology 104
-Power by account: account=physics 82
-Running steps of the highest power: cluster=c1 jobid=7 step=0 user=anna 82
-Running steps of the highest power: cluster=c1 jobid=9 step=0 user=anna 104
-Running steps of the highest energy: cluster=c1 jobid=7 step=0 user=anna 3800
-Running steps of the highest energy: cluster=c1 jobid=9 step=0 user=anna 4800
+Power by node: cluster=c1 node=n1 264
+Power by user: user=anna 264
+Power by account: account=biology 194
+Power by account: account=physics 152
+Running steps of the highest power: cluster=c1 jobid=7 step=0 user=anna 152
+Running steps of the highest power: cluster=c1 jobid=9 step=0 user=anna 194
+Running steps of the highest power: cluster=c1 jobid=9 step=batch user=anna 194
+Running steps of the highest energy: cluster=c1 jobid=7 step=0 user=anna 3900
+Running steps of the highest energy: cluster=c1 jobid=9 step=0 user=anna 4900
+Running steps of the highest energy: cluster=c1 jobid=9 step=batch user=anna 4900
 Running steps with meters that cannot be read: cluster=c1 domain=gpu jobid=8 node=n1 step=0 1
 ApapiNodeNotMeasured: nothing
 ApapiMetersFail: cluster=c1 domain=gpu node=n1 1
