@@ -11,7 +11,6 @@ setup() {
     spool=$BATS_TEST_TMPDIR/spool live=$BATS_TEST_TMPDIR/live
     mkdir -p "$spool/n1" "$live"
     set_clock stands
-    cd "$BATS_TEST_TMPDIR" || return
 }
 
 export_all() { # OPTION...

@@ -8,6 +8,7 @@ load mariadb
 load postgres
 
 setup_file() { server_begin && postgres_begin; }
+setup() { cd "$BATS_TEST_TMPDIR" || return; }
 
 teardown_file() { server_end; postgres_end; }
 
@@ -46,7 +47,6 @@ check_totals() {
 # The same for each kind of database: `ask` SQL prints rows with "|". For PostgreSQL it is as SQL of the others; flags and sums of
 # whole numbers look the same.
 on() { # DATABASE
-    cd "$BATS_TEST_TMPDIR" || return
     case $1 in
     SQLite)
         url=sqlite:db
@@ -173,7 +173,6 @@ check_broken_off() {
 }
 
 @test "SQLite: killed in the middle, nothing is half" {
-    cd "$BATS_TEST_TMPDIR"
     for node in {1..300}; do record 7 0 "n$node" 10; done >file
     mkfifo pipe
     "$apapi" import --db sqlite:db pipe 3>&- &
@@ -200,7 +199,6 @@ check_equals() { # IN FAVOUR OF THE FIRST, ONE LINE EACH
 }
 
 @test "of two records the longer one stays, then the complete one, then the one with the greater line" {
-    cd "$BATS_TEST_TMPDIR"
     incomplete() { sed 's/"complete":true/"complete":false/'; }
     { paste <(record 7 0 n1 20 20) <(record 7 0 n1 10 20)
       paste <(record 7 0 n1 20 20 | incomplete) <(record 7 0 n1 10 20)
@@ -210,7 +208,6 @@ check_equals() { # IN FAVOUR OF THE FIRST, ONE LINE EACH
 }
 
 @test "totals know the power over time" {
-    cd "$BATS_TEST_TMPDIR"
     { record 7 batch n1 40 | sed 's/"bin_s":40,/"bin_s":20,/; s/"n":\[4000\]/"n":[4000,null]/'
       record 7 0 n1 20 20 | sed 's/T11:20:00Z/T11:20:20Z/'; } >file
     run -0 import --db sqlite:db file
@@ -227,7 +224,6 @@ check_equals() { # IN FAVOUR OF THE FIRST, ONE LINE EACH
 }
 
 @test "hostile values stay values" {
-    cd "$BATS_TEST_TMPDIR"
     record 7 "0'); drop table records; --" n1 10 20 '"user":"x'"'"'; \u00e9 \ud83d\ude00","reason":"\"timeline\":{\"",' >file
     run -0 import --db sqlite:db file
     [[ $(sqlite3 db "select count(*), step, user from records") == "1|0'); drop table records; --|x'; é 😀" ]]
@@ -278,7 +274,6 @@ check_hostile() {
 }
 
 @test "nothing half: a full database" {
-    cd "$BATS_TEST_TMPDIR"
     record 7 0 n1 10 >file
     import --db sqlite:db /dev/null
     sqlite3 db "create trigger t before insert on stale_jobs begin select raise(abort, 'disk full'); end"
@@ -295,7 +290,6 @@ check_hostile() {
 # bats test_tags=long
 @test "MariaDB: the server is down, dies, or refuses" {
     needs_server
-    cd "$BATS_TEST_TMPDIR"
     record 7 0 n1 10 >file
     tells 1 "apapi import: MariaDB: Can't connect to *" import --db "mysql:///apapi?socket=$BATS_TEST_TMPDIR/none" file
     tells 1 "apapi import: MariaDB: Access denied for user 'stranger'*" import --db "mysql://stranger@/apapi?socket=$server/socket" file
@@ -314,7 +308,6 @@ check_hostile() {
 # bats test_tags=long
 @test "MariaDB: a user who may only add rows or read, with a password from a file" {
     needs_server
-    cd "$BATS_TEST_TMPDIR"
     record 7 0 n1 10 >file
     sql "drop user if exists loader@localhost; create user loader@localhost identified by 'a secret';
         grant select, insert, update, delete on apapi.* to loader@localhost"
@@ -333,7 +326,6 @@ check_hostile() {
 # bats test_tags=long
 @test "PostgreSQL: the server is down, ends the connection, or refuses; who may do what" {
     needs_postgres
-    cd "$BATS_TEST_TMPDIR"
     record 7 0 n1 10 >file
     tells 1 'apapi import: PostgreSQL: connection to server on socket *No such file or directory' import --db "postgresql:///apapi?host=$BATS_TEST_TMPDIR/none" file
     tells 1 'apapi import: PostgreSQL: *role "stranger" does not exist' import --db "postgresql://stranger@/apapi?host=$postgres/data" file
@@ -364,7 +356,6 @@ check_hostile() {
 connected_to_postgres() { [[ $(psql_apapi "select count(*) from pg_stat_activity where application_name = 'apapi'") != 0 ]]; }
 
 @test "from one second on a terminal shows how far import and report are; nothing else does" {
-    cd "$BATS_TEST_TMPDIR"
     record 7 0 n1 10 >a
     record 8 0 n2 10 >c
     mkfifo b
@@ -387,7 +378,6 @@ connected_to_postgres() { [[ $(psql_apapi "select count(*) from pg_stat_activity
 }
 
 @test "the page names every table and column" {
-    cd "$BATS_TEST_TMPDIR"
     import --db sqlite:db /dev/null
     sqlite3 db "select m.name || '.' || p.name from sqlite_master m, pragma_table_info(m.name) p where m.type in ('table', 'view')" >columns
     [[ $(wc -l <columns) -gt 100 ]]

@@ -60,7 +60,6 @@ files="count(distinct day || file) from parts"
 
 @test "a terminal shows how far it has got, also with what the index gives" {
     report -S 2026-01-01 --by user
-    cd "$BATS_TEST_TMPDIR"
     # the index is locked until apapi has run for more than the second without a word
     sqlite3 "$index" 'begin exclusive' ".shell touch locked; until [ -e begun ]; do sleep 0.05; done; sleep 1.5" commit 3>&- &
     eventually test -e locked

@@ -26,7 +26,6 @@ assert d.tagName == "svg" and not d.getElementsByTagName("script") and len(d.get
 
 @test "-o -: what -f says, else SVG" {
     record 17 0 n1 0 100 200
-    cd "$BATS_TEST_TMPDIR"
     plot 17 -o - >a.svg
     plot 17 -o b.SVG
     cmp a.svg b.SVG
@@ -131,7 +130,6 @@ EOF
 @test "what cannot be drawn is told, and leaves no file" {
     record 17 0 n1 0 100 200
     record 18 0 n1 0 100 200 'del(.timeline)'
-    cd "$BATS_TEST_TMPDIR"
     tells 1 'apapi plot: no record of this job found' plot 19 -o a.html
     tells 1 'apapi plot: the records of job 18 have no power over time' plot 18 -o a.html
     tells 1 'apapi plot: *nowhere*No such file or directory*' plot 17 -o nowhere/a.html
@@ -140,7 +138,6 @@ EOF
 
 @test "a file is replaced whole, or kept" {
     record 17 0 n1 0 100 200
-    cd "$BATS_TEST_TMPDIR"
     echo old >a.html
     run -1 plot 18 -o a.html
     [[ $(<a.html) == old ]]

@@ -6,7 +6,6 @@ load report_common
 
 @test "one mean power everywhere, 600 W: step, merged record, job, report, day, show" {
     for node in 1 2 3 4; do record 9 0 n$node 0 $node 240 ".nodes = 4 | .domains.package.max_w = 240"; done
-    cd "$BATS_TEST_TMPDIR"
     tells 0 '*4 nodes  4.000 s*' "$apapi" show -f table "$acct"
     [[ $output =~ package\ +2.400\ kJ\ +600.0\ W\ +240.0\ W\ +9[0-9]+.0\ W ]]
     [[ $output =~ total\ +2.400\ kJ\ +600.0\ W ]]

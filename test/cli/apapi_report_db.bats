@@ -10,7 +10,6 @@ ask() { "$apapi" report --db "$@"; }
 
 @test "SQLite: a file that may only be read, while an import writes" {
     record 17 0 n1 0 100 200
-    cd "$BATS_TEST_TMPDIR"
     reader=("$apapi")
     if ((EUID == 0)); then
         make_public
@@ -55,7 +54,6 @@ ask() { "$apapi" report --db "$@"; }
 
 # SQLite's plan for the queries of a report; the questions are those of core/index/select.c.
 @test "each question has an index" {
-    cd "$BATS_TEST_TMPDIR"
     "$apapi" import --db sqlite:db /dev/null >/dev/null
     plan() { sqlite3 db "explain query plan $1"; }
     day="day = '2026-11-20' and end_ns >= 1 and end_ns < 2"

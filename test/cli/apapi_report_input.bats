@@ -45,7 +45,6 @@ load report_common
     record 5 0 n1 0 1 241.7 '.nodes = 3 | .nodelist = "n[1-3]"'
     record 5 0 n2 0 1 242.4 '.nodes = 3 | .nodelist = "n[1-3]" | .domains.dram = {energy_j: 0, mean_w: 0}'
     record 5 0 n3 0 1 242.4 '.nodes = 3 | .nodelist = "n[1-3]"'
-    cd "$BATS_TEST_TMPDIR"
     "$apapi" show -f json "$acct" >array.json
     "$apapi" show -f merged "$acct" >merged.json
     cat array.json - <<<'{"apapi":1,"node":"n4","complete":false,"reason":"no answer"}' >absent.json

@@ -148,7 +148,6 @@ commands=(list doctor mark top report show audit regions plot import export conf
 }
 
 @test "records that are not there" {
-    cd "$BATS_TEST_TMPDIR"
     for words in report 'show 17' 'regions 17' 'plot 17 -o a.svg' audit 'export --prometheus a.prom' 'import --db sqlite:db'; do
         # shellcheck disable=SC2086 # words
         tells 1 "apapi ${words%% *}: /no/such: No such file or directory" "$apapi" $words --acct-dir /no/such
@@ -160,7 +159,6 @@ commands=(list doctor mark top report show audit regions plot import export conf
 }
 
 @test "lines that are no records are counted, named with -v, and an error with --strict" {
-    cd "$BATS_TEST_TMPDIR"
     { record_line 17 0 n1 0 100 200 '.regions = [{name: "a", method: "unknown", time_s: 1}]'
       printf '{"apapi":1,"job\n\0\1\2\n'; } >file
     for words in report 'show 17' 'show -f table' 'regions 17' 'plot 17 -o a.svg' 'import --db sqlite:db'; do
@@ -173,7 +171,6 @@ commands=(list doctor mark top report show audit regions plot import export conf
 }
 
 @test "a database that is not there, none of ours, of another version, or not to be read" {
-    cd "$BATS_TEST_TMPDIR"
     echo 'this is no database, and long enough to be told so: ....................................' >foreign
     "$apapi" import --db sqlite:later /dev/null
     sqlite3 later "update apapi_schema set version = 99"
@@ -221,7 +218,6 @@ commands=(list doctor mark top report show audit regions plot import export conf
 }
 
 @test "show FILE... is a step in files, show --brief a job in a few lines; merge and summary are old words for them" {
-    cd "$BATS_TEST_TMPDIR"
     record 17 0 n1 0 100 200
     record 17 0 n2 0 100 300
     record 18 0 n1 200 100 200

@@ -6,7 +6,7 @@ load atime_common
 load public
 
 # Files of the test.
-paths() {
+setup() {
     list=$BATS_TEST_TMPDIR/list
     ops=$BATS_TEST_TMPDIR/ops.csv
     started=$BATS_TEST_TMPDIR/started
@@ -20,14 +20,12 @@ refused() { # VARIABLE FILE SAYS
 }
 
 @test "every bad line is told, with line, column and what was expected" {
-    paths
     printf 'too,few\nrapl:::A,APAPI_OP1_NOPE,APAPI_STAT_ALL,APAPI_STAT_NO,0,x,y,1,-,-,1\n' >"$ops"
     refused APAPI_EVENTOPS "$ops" "ops.csv:1:1: expected 11 to 13 fields"
     [[ $stderr == *"ops.csv:2:10: "*"expected APAPI_OP1_NOP"* ]]
 }
 
 @test "an event that a definition takes from its domain is measured like before" {
-    paths
     needs_sim
     echo 'rapl:::PACKAGE_ENERGY:*,APAPI_OP1_DIV_DIFF_TIME,APAPI_STAT_ACC,APAPI_STAT_ALL,auto,energy,J,1,power,W,1,energy,none' >"$ops"
     APAPI_EVENTOPS=$ops run -0 --separate-stderr sim --package-w 100 -- "$atime" -f json sleep 0.5
@@ -36,7 +34,6 @@ refused() { # VARIABLE FILE SAYS
 }
 
 @test "the user's list chooses the events, patterns included" {
-    paths
     needs_sim
     printf '\n# mine\r\n  rapl:::DRAM_ENERGY:* \r\n' >"$list"
     APAPI_EVENTLIST=$list run -0 --separate-stderr sim -- "$atime" -f json sleep 0.3
@@ -46,7 +43,6 @@ refused() { # VARIABLE FILE SAYS
 }
 
 @test "faults of a meter that a list hides are told as without the list" {
-    paths
     needs_sim
     local fault says spec=$BATS_TEST_TMPDIR/spec
     printf 'rapl:::DRAM_ENERGY:*\n' >"$list"
@@ -66,7 +62,6 @@ refused() { # VARIABLE FILE SAYS
 }
 
 @test "a list with a component that nobody knows is refused; with APAPI_SOFTFAIL it is not" {
-    paths
     needs_sim
     printf 'rapl:::PACKAGE_ENERGY:*\n\nasdfasdf:::x\n' >"$list"
     APAPI_EVENTLIST=$list run --separate-stderr sim -- "$atime" -c rapl touch "$started"
@@ -80,7 +75,6 @@ refused() { # VARIABLE FILE SAYS
 }
 
 @test "an event that is not there is an error; with APAPI_SOFTFAIL it is left out" {
-    paths
     needs_sim
     printf 'rapl:::PACKAGE_ENERGY:PACKAGE0\nrapl:::PACKAGE_ENERGY:PACKAGE9\n' >"$list"
     APAPI_EVENTLIST=$list run --separate-stderr sim -- "$atime" touch "$started"
@@ -92,7 +86,6 @@ refused() { # VARIABLE FILE SAYS
 }
 
 @test "default components that are not here do not matter; -v says why" {
-    paths
     needs_sim
     run --separate-stderr sim -- "$atime" sleep 0.2
     [[ $status -eq 0 && $stderr != *nvml* && $stderr == *package* ]]

@@ -17,7 +17,6 @@ total_j() { # OPTIONS AND FILES
 }
 
 @test "-j names the step, and the others do not matter" {
-    cd "$BATS_TEST_TMPDIR"
     { record 7 0 n1 10; record 7 1 n1 20; record 8 batch n1 30; record 7 0 n2 10; } >file
     tells 1 'apapi show: records of several steps: 7.0, 7.1; select one with -j' merge file
     tells 1 '*several steps*' merge -j 7 file
@@ -49,7 +48,6 @@ merged_holds() { # FILE EXPRESSION...
 }
 
 @test "merged: one object, of which the sums are those of the nodes and of the table" {
-    cd "$BATS_TEST_TMPDIR"
     for node in n1 n2 n10; do record 7 0 $node 10 >$node.jsonl; done
     merge -f merged -N 'n[1-3,10]' n10.jsonl n1.jsonl n2.jsonl >out.json
     merged_holds out.json '.job == 7 and .step == "0" and .name == "stream" and (has("node") | not)' \
@@ -65,7 +63,6 @@ merged_holds() { # FILE EXPRESSION...
 }
 
 @test "merged: what differs between nodes is left out, an incomplete one is named, hostile texts stay texts" {
-    cd "$BATS_TEST_TMPDIR"
     { record 7 0 n1 10 | jq -c '.user = "alice" | .exit_code = 0'
       record 7 0 n2 10 | jq -c '.user = "bob" | .exit_code = 3 | .complete = false | .reason = "killed\n\"]}"'
       record 7 0 n3 10 | jq -c '.user = "bob" | .node = "\u001b[31m\"},{" | .domains = {} | .components = [{name:"nvml",reason:"no\ndriver"}]'

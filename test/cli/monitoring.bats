@@ -17,7 +17,6 @@ setup() {
     monitoring=$repository/config/monitoring
     spool=$BATS_TEST_TMPDIR/spool live=$BATS_TEST_TMPDIR/live
     mkdir -p "$spool/n1" "$live"
-    cd "$BATS_TEST_TMPDIR" || return
 }
 
 # Each query of a dashboard in a line, its panel's title and a tab before it; Grafana's variables and macros replaced.

@@ -10,7 +10,6 @@ setup() {
     live=$BATS_TEST_TMPDIR/live
     mkdir -p "$live"
     export PYTHONPATH=$repository/bindings/python PYTHONDONTWRITEBYTECODE=1 PATH=${apapi%/*}:$PATH
-    cd "$BATS_TEST_TMPDIR" || return
 }
 
 # Of Debian, which has pandas.

@@ -12,6 +12,7 @@ common_setup() {
     export APAPI_CONFIG=$BATS_TEST_TMPDIR/apapi.conf COLUMNS=200
     mkdir -p "$acct"
     : >>"$APAPI_CONFIG"
+    cd "$BATS_TEST_TMPDIR" || return
 }
 
 # A record of `watts` that began FROM seconds after 2026-11-20T10:00:00Z.

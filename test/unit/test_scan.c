@@ -317,13 +317,12 @@ PREPARED(what_was_named_must_be_readable)
     const struct apapi_scan_sink sink = {.record = hear_record};
     const struct apapi_scan_filter bad = {.nodes = "n[1-"}, none = {.nodes = ""};
 
-    assert_fails(ENOENT, apapi_scan_folder(scan, in_base("nothing"), &why));
-    assert_contains(why.text, "nothing: No such file");
+    assert_fails_with(ENOENT, "nothing: No such file",
+                      apapi_scan_folder(scan, in_base("nothing"), &why));
     assert_fails(ENOENT, apapi_scan_file(scan, in_base("nothing"), &why));
     assert_fails(EISDIR, apapi_scan_file(scan, base, &why));
     apapi_scan_destroy(scan);
-    assert_fails(EINVAL, apapi_scan_create(&bad, &sink, &why));
-    assert_contains(why.text, "'n[1-'");
+    assert_fails_with(EINVAL, "'n[1-'", apapi_scan_create(&bad, &sink, &why));
     assert_fails(EINVAL, apapi_scan_create(&none, &sink, &why));
     apapi_scan_destroy(NULL);
 }
