@@ -290,7 +290,6 @@ struct view_column {
     enum db_json form;
 };
 
-static const struct view_column no_columns[] = {{0}};
 static const struct view_column timeline_columns[] = {{"timeline", "timeline", DB_JSON_ANY}, {0}};
 static const struct view_column region_columns[] = {{"regions", "regions", DB_JSON_ANY},
                                                     {"foms", "foms", DB_JSON_ANY},
@@ -321,10 +320,10 @@ static const struct view_column hour_columns[] = {
 struct view {
     const char *name;
     const struct db_each *each;
-    const char *columns;        /* in SQL; the keys of `each` follow them */
-    const struct field *fields; /* NULL: none */
-    const struct view_column *more;
-    const char *only; /* rows whose document has this member; NULL: all */
+    const char *columns;            /* in SQL; the keys of `each` follow them */
+    const struct field *fields;     /* NULL: none */
+    const struct view_column *more; /* NULL: none */
+    const char *only;               /* rows whose document has this member; NULL: all */
 };
 
 static int create_view(struct db *db, const struct view *view, struct apapi_error *err)
@@ -342,7 +341,7 @@ static int create_view(struct db *db, const struct view *view, struct apapi_erro
         if (view->fields == fields_of_record) {
             write_members(sql, dialect, fields_of_trust, "trust.", each->document);
         }
-        for (const struct view_column *column = view->more; column->name; column++) {
+        for (const struct view_column *column = view->more; column && column->name; column++) {
             fputs(", ", sql);
             write_json(sql, dialect, column->form, each->document, column->path);
             fprintf(sql, " AS \"%s\"", column->name);
@@ -381,9 +380,9 @@ static int create_views(struct db *db, struct apapi_error *err)
 {
     const struct db_dialect *dialect = db_dialect(db);
     const struct view views[] = {
-        {"domains", &dialect->domains, OF_RECORD ", ", fields_of_domain, no_columns, NULL},
-        {"components", &dialect->components, OF_RECORD ", ", fields_of_component, no_columns, NULL},
-        {"events", &dialect->events, OF_RECORD ", ", fields_of_event, no_columns, NULL},
+        {"domains", &dialect->domains, OF_RECORD ", ", fields_of_domain, NULL, NULL},
+        {"components", &dialect->components, OF_RECORD ", ", fields_of_component, NULL, NULL},
+        {"events", &dialect->events, OF_RECORD ", ", fields_of_event, NULL, NULL},
         {"timelines", &dialect->line, OF_RECORD, NULL, timeline_columns, "timeline"},
         {"regions", &dialect->line, OF_RECORD, NULL, region_columns, "regions"},
         {"shares", &dialect->line, OF_RECORD, NULL, share_columns, "share"},
@@ -392,7 +391,7 @@ static int create_views(struct db *db, struct apapi_error *err)
          "r.complete, r.array_job, r.array_task, r.het_job, r.het_offset, r.job_name, r.uid, "
          "r.\"user\", r.account, r.\"partition\", r.qos, r.nodes, r.energy_j, r.uncertainty_j, "
          "r.mean_w, r.package_j, r.dram_j, r.gpu_j, r.core_j, r.uncore_j, r.psys_j, r.node_j",
-         fields_of_record, no_columns, NULL},
+         fields_of_record, NULL, NULL},
         {"apapi_hours", &dialect->hour, "r.cluster, r.node, r.start_ns, r.end_ns", NULL,
          hour_columns, NULL}};
 

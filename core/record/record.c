@@ -54,6 +54,8 @@ static bool coverage_counts(const struct apapi_measurement *m, int domain)
            !isnan(m->domains[domain].energy_j);
 }
 
+#define COVERAGE_WHOLE 0.995 /* a coverage below this is shown beside the energy */
+
 bool coverage_is_low(double covered)
 {
     return covered > 0 && covered < COVERAGE_WHOLE;

@@ -17,9 +17,6 @@
 
 /* The coverage is the part of the time that an energy covers, 0 to 1. NaN: not known. */
 
-/** A coverage below this is shown beside the energy. */
-#define COVERAGE_WHOLE 0.995
-
 /** @return whether a coverage is known, and so low that it must be shown beside the energy. */
 bool coverage_is_low(double covered);
 
@@ -129,12 +126,6 @@ uint64_t window_shortest_ns(const struct apapi_measurement *m);
 
 /** @return the GPUs whose meters a record has: bit N % 64 for the node's GPU N; 0: not known */
 uint64_t record_gpus(const struct apapi_measurement *m);
-
-/** @return whether a time is too short for a power to be known. */
-static inline bool window_is_longer(uint64_t window_ns, double time_ns)
-{
-    return time_ns < (double)window_ns;
-}
 
 /* --- one of two ------------------------------------------------------------------------------- */
 

@@ -82,15 +82,13 @@ static void put_unknown(const struct step_table *table)
     for (int domain = APAPI_DOMAIN_NONE + 1; domain < APAPI_DOMAINS; domain++) {
         const struct merge_domain *sum = &table->sum.domains[domain];
 
-        if (!apapi_domain_adds_up(domain) || sum->nodes > 0 || sum->unknown == 0) {
-            continue;
+        if (apapi_domain_adds_up(domain) && sum->nodes == 0 && sum->unknown > 0) {
+            fprintf(table->out, "  total without %s, whose energy is not known%s\n",
+                    apapi_domain_name(domain),
+                    units_part(table->sum.expected > 1, " on %zu of %zu nodes", sum->unknown,
+                               table->sum.expected)
+                        .text);
         }
-        fprintf(table->out, "  total without %s, whose energy is not known",
-                apapi_domain_name(domain));
-        if (table->sum.expected > 1) {
-            fprintf(table->out, " on %zu of %zu nodes", sum->unknown, table->sum.expected);
-        }
-        fputc('\n', table->out);
     }
 }
 
@@ -334,19 +332,6 @@ static void table_put_events(struct step_table *table)
 
 /* --- how reliable it is ----------------------------------------------------------------------- */
 
-static void table_trust_put_uncertainty(FILE *out, const struct merge_node *node)
-{
-    const struct units_text share = units_share(node->uncertainty_j / node->total_j);
-
-    if (!isnan(node->uncertainty_j)) {
-        text_wrap(out,
-                  "uncertainty of the total %s%s: the counters' update periods and the time not "
-                  "covered",
-                  units_quantity(node->uncertainty_j, "J").text,
-                  units_part(*share.text, " (%s)", share.text).text);
-    }
-}
-
 static void table_trust_put_component(FILE *out, const struct apapi_component_result *component)
 {
     char apart[5 * UNITS_SIZE] = "";
@@ -368,8 +353,16 @@ static void table_put_trust(const struct step_table *table)
 {
     const struct apapi_merge *merge = table->merge;
     const struct apapi_incidents *sum = &merge->incidents;
+    const struct merge_node *node = table->sum.nodes[0];
+    const struct units_text share = units_share(node->uncertainty_j / node->total_j);
 
-    table_trust_put_uncertainty(table->out, table->sum.nodes[0]);
+    if (!isnan(node->uncertainty_j)) {
+        text_wrap(table->out,
+                  "uncertainty of the total %s%s: the counters' update periods and the time not "
+                  "covered",
+                  units_quantity(node->uncertainty_j, "J").text,
+                  units_part(*share.text, " (%s)", share.text).text);
+    }
     for (size_t i = 0; i < merge->component_rows.keys.count; i++) {
         table_trust_put_component(table->out, &merge->components[i].first);
     }
@@ -377,12 +370,11 @@ static void table_put_trust(const struct step_table *table)
             "  wraps %" PRIu64 ", resets %" PRIu64 ", readings failed %" PRIu64 ", refused %" PRIu64
             ", gaps %" PRIu64 ", standstills %" PRIu64 "\n",
             sum->wraps, sum->resets, sum->failed, sum->refused, sum->gaps, sum->stalls);
-    fprintf(table->out, "  the sampling thread used %s of CPU time",
-            units_short((double)merge->cpu_ns / 1e9).text);
-    if (merge->elapsed_ns > 0) {
-        fprintf(table->out, " (%.2g %%)", (double)merge->cpu_ns / (double)merge->elapsed_ns * 100);
-    }
-    fputc('\n', table->out);
+    fprintf(table->out, "  the sampling thread used %s of CPU time%s\n",
+            units_short((double)merge->cpu_ns / 1e9).text,
+            units_part(merge->elapsed_ns > 0, " (%.2g %%)",
+                       (double)merge->cpu_ns / (double)merge->elapsed_ns * 100)
+                .text);
 }
 
 /* --- what was not measured -------------------------------------------------------------------- */
@@ -601,10 +593,8 @@ static void table_put_all(struct step_table *table)
 int apapi_table_format(const struct apapi_merge *merge, const struct apapi_table_head *head,
                        char **text, struct apapi_error *err)
 {
-    struct step_table table = {.head = head,
-                               .merge = merge,
-                               .brief =
-                                   window_is_longer(merge->window_ns, (double)merge->elapsed_ns)};
+    struct step_table table = {
+        .head = head, .merge = merge, .brief = merge->elapsed_ns < merge->window_ns};
     char *result = NULL;
     size_t size;
 

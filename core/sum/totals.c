@@ -207,22 +207,6 @@ void sum_free(struct sum_store *store)
 
 /* --- the pieces of a sum, each once --------------------------------------------------------- */
 
-static struct sum_entry sum_entry_of(const struct sum_store *store, size_t number)
-{
-    const struct sum_piece *piece = &store->pieces[number];
-
-    return (struct sum_entry){.piece = piece,
-                              .cluster = pool_text(&store->texts, piece->cluster),
-                              .node = pool_text(&store->texts, piece->node),
-                              .step = pool_text(&store->texts, piece->step),
-                              .boot = pool_text(&store->texts, piece->boot),
-                              .job = store->mixed ? APAPI_UNKNOWN : piece->job,
-                              .nodes = store->mixed ? APAPI_UNKNOWN : piece->nodes,
-                              .restarts = store->mixed ? APAPI_UNKNOWN : piece->restarts,
-                              .start_ns = piece->start_ns,
-                              .end_ns = piece->start_ns + (int64_t)piece->elapsed_ns};
-}
-
 void sum_of_job(struct sum_entries *entries)
 {
     for (size_t i = 0; i < entries->count; i++) {
@@ -330,7 +314,18 @@ int sum_gather(const struct sum_store *store, const uint32_t *numbers, size_t co
         return -1;
     }
     for (size_t i = 0; i < count; i++) {
-        list[i] = sum_entry_of(store, numbers ? numbers[i] : i);
+        const struct sum_piece *piece = &store->pieces[numbers ? numbers[i] : i];
+
+        list[i] = (struct sum_entry){.piece = piece,
+                                     .cluster = pool_text(&store->texts, piece->cluster),
+                                     .node = pool_text(&store->texts, piece->node),
+                                     .step = pool_text(&store->texts, piece->step),
+                                     .boot = pool_text(&store->texts, piece->boot),
+                                     .job = store->mixed ? APAPI_UNKNOWN : piece->job,
+                                     .nodes = store->mixed ? APAPI_UNKNOWN : piece->nodes,
+                                     .restarts = store->mixed ? APAPI_UNKNOWN : piece->restarts,
+                                     .start_ns = piece->start_ns,
+                                     .end_ns = piece->start_ns + (int64_t)piece->elapsed_ns};
     }
     sum_sort(list, count,
              SUM_KEYS(SUM_STEP, SUM_NODE, SUM_START, SUM_RECORD_JOB, SUM_CLUSTER, SUM_TWIN));

@@ -180,20 +180,6 @@ static void show_keep(struct show *show,
 
 /* --- which records are of one job ------------------------------------------------------------- */
 
-static bool is_heterogeneous(const struct show *show)
-{
-    uint32_t job = show->records[0].id.het_job;
-
-    for (size_t i = 0; i < show->count; i++) {
-        const struct apapi_identity *id = &show->records[i].id;
-
-        if (id->het_job != job || id->het_offset == APAPI_UNKNOWN) {
-            return false;
-        }
-    }
-    return job != APAPI_UNKNOWN;
-}
-
 /*
  * Check that the records belong to one job. Components of a heterogeneous job do; their steps then
  * get names such as "+1.0".
@@ -201,19 +187,22 @@ static bool is_heterogeneous(const struct show *show)
 static bool show_join(struct show *show)
 {
     const struct apapi_identity *first = &show->records[0].id;
-    bool same_number = true;
+    bool same_number = true, parts = first->het_job != APAPI_UNKNOWN;
 
-    for (size_t i = 1; i < show->count; i++) {
-        same_number = same_number && show->records[i].id.job == first->job;
-        if (strcmp(show->records[i].id.cluster, first->cluster) != 0) {
+    for (size_t i = 0; i < show->count; i++) {
+        const struct apapi_identity *id = &show->records[i].id;
+
+        same_number = same_number && id->job == first->job;
+        parts = parts && id->het_job == first->het_job && id->het_offset != APAPI_UNKNOWN;
+        if (strcmp(id->cluster, first->cluster) != 0) {
             return false;
         }
     }
     if (same_number) {
         return true;
     }
-    show->heterogeneous = is_heterogeneous(show);
-    if (show->heterogeneous) { /* name steps in Slurm's form after the job's number: "+1.0" */
+    show->heterogeneous = parts;
+    if (parts) { /* name steps in Slurm's form after the job's number: "+1.0" */
         for (size_t i = 0; i < show->count; i++) {
             struct apapi_identity *id = &show->records[i].id;
             char step[20];

@@ -279,7 +279,7 @@ static void rows_conclude(const struct row_sum *sum)
 
     row->complete = row->incomplete == 0 && !(row->missing > 0);
     domain_list_text(sum->missing_domains, ",", row->missing_domains);
-    row->brief = window_is_longer(sum->window_ns, sum->busy_s * NS_PER_S);
+    row->brief = sum->busy_s * NS_PER_S < (double)sum->window_ns;
     row->power_w = sum->busy_s > 0 ? row->energy_j / sum->busy_s : NAN;
     row->measured_pct = sum->node_s > 0 ? PCT * fmin(sum->measured_s / sum->node_s, 1) : NAN;
     row->covered_pct = sum->known_s > 0 ? PCT * sum->covered_s / sum->known_s : NAN;
