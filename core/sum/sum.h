@@ -65,12 +65,13 @@ struct sum_piece {
 
 /** The common part of sums. At the start, all of it is zero except the settings. */
 struct sum_store {
-    bool shares;           /* setting: energies are the shares of steps in their nodes' energy */
-    bool mixed;            /* setting: sums have records of many jobs */
-    bool lists;            /* setting: keep the lists of nodes, as far as there is room */
-    size_t curve_max;      /* setting: most bytes of all curves; 0: no limit. With more, no curve is
-                              kept, so that no figure depends on the order of the records */
-    bool curveless;        /* no curve is kept: there were too many, or the caller wants none */
+    bool shares;      /* setting: energies are the shares of steps in their nodes' energy */
+    bool mixed;       /* setting: a sum has records of many jobs on one node. There are no runs;
+                         the elapsed time is that with a record */
+    bool lists;       /* setting: keep the lists of nodes, as far as there is room */
+    size_t curve_max; /* setting: most bytes of all curves; 0: no limit. With more, no curve is
+                         kept, so that no figure depends on the order of the records */
+    bool curveless;   /* no curve is kept: there were too many, or the caller wants none */
     struct namelist asked; /* nodes whose records were read, see sum_ask(); empty: all nodes */
     struct pool texts, nodelists;
     struct sum_piece *pieces;

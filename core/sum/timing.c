@@ -399,7 +399,9 @@ int sum_align(const struct sum_store *store, struct sum_entries *entries,
     for (size_t i = 0; i < entries->count && store->asked.count > 0; i++) {
         list[i].nodes = APAPI_UNKNOWN; /* records of other nodes were not read */
     }
-    timings_find_runs(list, entries->count);
+    if (!store->mixed) {
+        timings_find_runs(list, entries->count);
+    }
     timings_sum(list, entries->count, total);
     sum_sort(list, entries->count, in_time);
     return 0;

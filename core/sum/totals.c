@@ -352,13 +352,16 @@ int sum_nodes(const struct sum_entries *entries, struct namelist *nodes)
 
 /* --- the nodes together --------------------------------------------------------------------- */
 
-/* Time in which at least one record has a domain that [0] does not add up, [1] adds up. */
+#define RECORDED 2
+
+/* Time in which at least one record has a domain that [0] does not add up, [1] adds up; [RECORDED]
+ * time with a record. */
 static int sum_find_busy(const struct sum_store *store, const struct sum_entries *entries,
-                         double busy_ns[2])
+                         double busy_ns[RECORDED + 1])
 {
     struct span *spans = calloc(entries->count + 1, sizeof *spans);
 
-    for (int adds_up = 0; adds_up < 2 && spans; adds_up++) {
+    for (int kind = 0; kind <= RECORDED && spans; kind++) {
         size_t count = 0;
 
         for (size_t i = 0; i < entries->count; i++) {
@@ -366,11 +369,11 @@ static int sum_find_busy(const struct sum_store *store, const struct sum_entries
             uint32_t known = sum_domains_of(store, entry->piece);
             uint32_t adding_up = domain_list_adding_up(known);
 
-            if (adds_up ? adding_up : known & ~adding_up) {
+            if (kind == RECORDED || (kind ? adding_up : known & ~adding_up)) {
                 spans[count++] = (struct span){entry->start_ns, entry->end_ns};
             }
         }
-        busy_ns[adds_up] = spans_length_ns(spans, count);
+        busy_ns[kind] = spans_length_ns(spans, count);
     }
     free(spans);
     return spans ? 0 : -1;
@@ -494,7 +497,7 @@ static int sum_add_nodes(const struct sum_store *store, const struct sum_entries
                          struct apapi_job_total *total)
 {
     double whole_j[APAPI_DOMAINS] = {0};
-    double busy_ns[2];
+    double busy_ns[RECORDED + 1];
     struct sum_entries node;
 
     for (size_t first = 0; first < entries->count; first += node.count) {
@@ -505,6 +508,10 @@ static int sum_add_nodes(const struct sum_store *store, const struct sum_entries
     }
     if (sum_find_busy(store, entries, busy_ns)) {
         return -1;
+    }
+    if (store->mixed) { /* jobs overlap, and the time between them is of no job */
+        total->elapsed_ns = (uint64_t)busy_ns[RECORDED];
+        total->node_s = busy_ns[RECORDED] / NS_PER_S;
     }
     sum_add_domains(whole_j, busy_ns, total);
     return 0;

@@ -36,6 +36,15 @@ load report_common
     [[ $(sqlite3 "$BATS_TEST_TMPDIR/db" 'SELECT node_s FROM jobs') == 200.0 ]]
 }
 
+@test "the time of a node is that with a record, whatever jobs overlap or follow one another" {
+    record 71 batch n1 0 100 200
+    record 72 0 n1 50 200 200 # beside two batch jobs
+    record 73 batch n1 110 100 200
+    record 74 0 n1 5000 50 200 '.complete = false | .reason = "stopped"'
+    [[ $(cells elapsed,energy,measured --by node) == '300|60000|100' ]]
+    complains 0 '*74.0: incomplete on n1: stopped*' report -S 2026-01-01 --by node
+}
+
 @test "missing nodes by the list of the step's nodes" {
     record 92 0 n1 0 100 200 '.nodes = 4 | .nodelist = "n[1-4]"'
     record 92 0 n4 0 100 200 '.nodes = 4'
