@@ -16,10 +16,9 @@
  *   program to sampler
  *     REGION_REGISTER  first; with one descriptor, the memfd of its program page (regions/page.h),
  *                      sealed by region_seal()
- *     REGION_FOM       name value unit: a figure of merit; the last value of a name counts
  *   `apapi mark` to sampler; not on a connection with REGION_REGISTER
  *     REGION_BEGIN, REGION_END, REGION_READ   name: a region of the step's shell
- *     REGION_FOM       as above
+ *     REGION_FOM       name value unit: a figure of merit; the last value of a name counts
  *   sampler to program
  *     REGION_RESULTS   after REGION_REGISTER; with one descriptor, the memfd of the program's
  *                      result page, to be mapped for reading only

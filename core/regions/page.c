@@ -2,6 +2,7 @@
 #include "regions/page.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -17,6 +18,7 @@
 
 _Static_assert(sizeof(struct page_head) == 4096, "the head is one page of memory");
 _Static_assert(sizeof(struct page_node) == 128, "a node is two cache lines");
+_Static_assert(offsetof(struct page_program, slots) % 64 == 0, "slots are whole cache lines");
 _Static_assert(sizeof(struct page_slot) % 64 == 0, "two threads share no cache line");
 _Static_assert(sizeof(struct page_results) % 64 == 0, "results are whole cache lines");
 
@@ -127,6 +129,28 @@ bool page_node(const struct page_program *page, uint32_t node, struct page_node_
     name[sizeof name - 1] = '\0';
     clean_name(copy->name, name);
     return true;
+}
+
+size_t page_fom_count(const struct page_program *page)
+{
+    uint64_t count = page_load_first(page->head.fom_count);
+
+    return count > APAPI_FOMS_MAX ? APAPI_FOMS_MAX : (size_t)count;
+}
+
+bool page_fom(const struct page_program *page, size_t number, struct apapi_fom *copy)
+{
+    const struct page_fom *row = &page->foms[number];
+    char name[sizeof row->name], unit[sizeof row->unit];
+
+    *copy = (struct apapi_fom){.programs = 1};
+    __atomic_load(&row->value, &copy->value, __ATOMIC_RELAXED);
+    memcpy(name, row->name, sizeof name);
+    memcpy(unit, row->unit, sizeof unit);
+    name[sizeof name - 1] = unit[sizeof unit - 1] = '\0';
+    text_clean(copy->name, sizeof copy->name, name);
+    text_clean(copy->unit, sizeof copy->unit, unit);
+    return isfinite(copy->value) && *copy->name;
 }
 
 /* Read the current node and its own time. @return whether the two belong together. */

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "apapi/region_result.h"
 #include "base/clock.h"
 
 /*
@@ -26,11 +27,13 @@
  * Only its thread writes a slot. The whole slot has memory before thread_count includes it. After
  * the thread has ended, another thread gets the slot and adds to the times in it: the times never
  * decrease.
+ *
+ * The texts of a figure of merit never change once `fom_count` includes it.
  */
 
 #define PAGE_MAGIC "APAPIREG" /* the first 8 bytes, without a NUL */
 #define PAGE_RESULT_MAGIC "APAPIRES"
-#define PAGE_VERSION 3
+#define PAGE_VERSION 4
 #define PAGE_NODES 256
 #define PAGE_REST (PAGE_NODES - 1)
 #define PAGE_THREADS 1024 /* at one time; the times of further threads are not kept */
@@ -59,13 +62,20 @@ struct page_head {
     uint64_t names_lost;   /* calls with a name that could not be kept */
     uint64_t threads_lost; /* threads that got no slot */
     uint64_t misuses;
-    unsigned char spare[4016];
+    uint64_t fom_count; /* figures of merit in use, from 0 on; only grows */
+    unsigned char spare[4008];
 };
 
 struct page_node {
     uint32_t parent; /* a node with a smaller number */
     uint32_t flags;  /* always 0 */
     char name[PAGE_NAME_SIZE];
+};
+
+struct page_fom {
+    double value; /* NaN: none. The last one that the program gave */
+    char name[APAPI_FOM_NAME_SIZE];
+    char unit[APAPI_FOM_UNIT_SIZE];
 };
 
 struct page_slot {
@@ -81,6 +91,7 @@ struct page_slot {
 struct page_program {
     struct page_head head;
     struct page_node nodes[PAGE_NODES];
+    struct page_fom foms[APAPI_FOMS_MAX];
     struct page_slot slots[PAGE_THREADS];
 };
 
@@ -145,6 +156,12 @@ bool page_node(const struct page_program *page, uint32_t node, struct page_node_
  */
 bool page_slot(const struct page_program *page, uint32_t slot, uint32_t node_count, uint64_t now,
                struct page_slot_copy *copy);
+
+/** @return number of figures of merit that may be read, at most APAPI_FOMS_MAX. */
+size_t page_fom_count(const struct page_program *page);
+
+/** Copy a figure of merit, with clean texts. @return false: it has no finite value, or no name */
+bool page_fom(const struct page_program *page, size_t number, struct apapi_fom *copy);
 
 /** @return how often a thread has entered a node. */
 uint64_t page_slot_count(const struct page_program *page, uint32_t slot, uint32_t node);

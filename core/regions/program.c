@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,8 +71,9 @@ static struct page_results *link_map(int file)
 const struct page_results *program_results(void)
 {
     struct region_message message;
-    int file;
+    int file, cancel;
 
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     while (!link_now.results && link_is_ours() &&
            !region_receive(link_now.channel, &message, &file)) {
         if (file >= 0) {
@@ -79,61 +81,43 @@ const struct page_results *program_results(void)
             close(file);
         }
     }
+    pthread_setcancelstate(cancel, NULL);
     return link_now.results;
 }
 
 /* --- figures of merit ------------------------------------------------------------------------ */
 
 static pthread_mutex_t foms_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct apapi_fom foms[APAPI_FOMS_MAX];
-static bool foms_unsent[APAPI_FOMS_MAX];
-static size_t foms_count;
 
 int foms_set(const char *name, double value, const char *unit)
 {
-    struct apapi_fom fom = {.value = value, .programs = 1};
-    size_t i = 0;
+    struct page_program *page = program.page;
+    struct page_fom fom = {.value = value};
+    const double none = NAN;
+    uint64_t at = 0;
 
     text_clean(fom.name, sizeof fom.name, name);
     text_clean(fom.unit, sizeof fom.unit, unit);
     pthread_mutex_lock(&foms_lock);
-    while (i < foms_count && strcmp(foms[i].name, fom.name) != 0) {
-        i++;
+    while (at < page->head.fom_count && (strcmp(page->foms[at].name, fom.name) != 0 ||
+                                         strcmp(page->foms[at].unit, fom.unit) != 0)) {
+        at++;
     }
-    if (i < APAPI_FOMS_MAX) {
-        foms[i] = fom;
-        foms_unsent[i] = true;
-        foms_count += i == foms_count;
+    for (uint64_t i = 0; at < APAPI_FOMS_MAX && i < page->head.fom_count; i++) {
+        if (strcmp(page->foms[i].name, fom.name) == 0) {
+            __atomic_store(&page->foms[i].value, i == at ? &value : &none, __ATOMIC_RELAXED);
+        }
+    }
+    if (at < APAPI_FOMS_MAX && at == page->head.fom_count) {
+        page->foms[at] = fom;
+        __atomic_store_n(&page->head.fom_count, at + 1, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&foms_lock);
-    errno = i < APAPI_FOMS_MAX ? errno : ENOSPC;
-    return i < APAPI_FOMS_MAX ? 0 : -1;
-}
-
-int foms_send(void)
-{
-    int result = 0;
-
-    pthread_mutex_lock(&foms_lock);
-    for (size_t i = 0; i < foms_count && result == 0; i++) {
-        struct region_message message;
-
-        if (!foms_unsent[i]) {
-            continue;
-        }
-        region_message_init(&message, REGION_FOM, foms[i].name);
-        message.value = foms[i].value;
-        snprintf(message.unit, sizeof message.unit, "%s", foms[i].unit);
-        if (link_is_ours()) {
-            result = region_send(link_now.channel, &message, -1);
-        } else {
-            errno = ENOTCONN;
-            result = -1;
-        }
-        foms_unsent[i] = result < 0 && errno == EAGAIN;
+    if (at == APAPI_FOMS_MAX || !link_is_ours()) {
+        errno = at == APAPI_FOMS_MAX ? ENOSPC : ENOTCONN;
+        return -1;
     }
-    pthread_mutex_unlock(&foms_lock);
-    return result;
+    return 0;
 }
 
 /* --- names ---------------------------------------------------------------------------------- */
@@ -305,9 +289,12 @@ bool program_start(void)
 {
     enum program_state state = __atomic_load_n(&program.state, __ATOMIC_ACQUIRE);
 
+    int cancel;
+
     if (state != PROGRAM_NEW) {
         return state == PROGRAM_ON;
     }
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     pthread_mutex_lock(&program_lock);
     state = program.state;
     if (state == PROGRAM_NEW) {
@@ -316,6 +303,7 @@ bool program_start(void)
         __atomic_store_n(&program.state, state, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&program_lock);
+    pthread_setcancelstate(cancel, NULL);
     return state == PROGRAM_ON;
 }
 
@@ -336,7 +324,6 @@ void program_forget(void)
     pthread_mutex_init(&intern_lock, NULL);
     pthread_mutex_init(&tree_lock, NULL);
     pthread_mutex_init(&foms_lock, NULL);
-    foms_count = 0;
     if (program.state == PROGRAM_ON) {
         munmap(program.page, sizeof *program.page);
         apapi_live_close(program.live);

@@ -87,13 +87,10 @@ bool tree_has(uint32_t node, uint32_t number);
 /** @return number of a node's name: 0 for node 0, INTERN_OTHER for PAGE_REST. */
 uint32_t tree_name(uint32_t node);
 
-/** Keep the last value of a figure of merit. 0; -1 with ENOSPC: there are APAPI_FOMS_MAX names */
-int foms_set(const char *name, double value, const char *unit);
-
 /**
- * Send the figures of merit that the sampler has not got yet.
- * @return 0; -1 with errno EAGAIN (no room now), ENOTCONN or errno of sendmsg(2)
+ * Keep the last value of a figure of merit, with its unit, in the page.
+ * @return 0; -1 with errno ENOSPC (there are APAPI_FOMS_MAX names with units), ENOTCONN
  */
-int foms_send(void);
+int foms_set(const char *name, double value, const char *unit);
 
 #endif

@@ -160,7 +160,6 @@ __attribute__((destructor)) static void join_exit(void)
         stack_unwind(stack_self, MISUSES);
         stack_switch(stack_self, PAGE_NO_NODE, ticks_now(program.clock));
     }
-    foms_send();
     __atomic_store_n(&program.page->head.ended, 1, __ATOMIC_RELEASE);
     __atomic_store_n(&program.state, PROGRAM_OFF, __ATOMIC_RELEASE);
     stack_self = NULL;
@@ -277,9 +276,5 @@ int apapi_region_fom(const char *name, double value, const char *unit)
     if (!region_stack_now()) {
         return 0;
     }
-    if (foms_set(name, value, unit ? unit : "")) {
-        return -1;
-    }
-    /* EAGAIN: the sampler gets this figure with the next one, or at the end of the program */
-    return foms_send() == 0 || errno == EAGAIN ? 0 : -1;
+    return foms_set(name, value, unit ? unit : "");
 }

@@ -35,17 +35,20 @@ static void misuse_say(const char *line, size_t size)
     const struct timespec at_once = {0};
     struct pollfd room = {.fd = STDERR_FILENO, .events = POLLOUT};
     sigset_t raised, before, pending;
+    int cancel;
 
     sigemptyset(&raised);
     sigaddset(&raised, SIGPIPE);
     sigaddset(&raised, SIGXFSZ);
     pthread_sigmask(SIG_BLOCK, &raised, &before);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     sigpending(&pending);
     if (!sigismember(&pending, SIGPIPE) && !sigismember(&pending, SIGXFSZ) &&
         poll(&room, 1, 0) == 1 && room.revents == POLLOUT && write(room.fd, line, size) < 0) {
         while (sigtimedwait(&raised, NULL, &at_once) < 0 && errno == EINTR) {
         }
     }
+    pthread_setcancelstate(cancel, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 

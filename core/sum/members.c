@@ -184,6 +184,8 @@ static void regions_add_fom(struct region_sums *sums, const struct apapi_fom *fo
     }
     if (sums->fom_count < APAPI_FOMS_MAX) {
         sums->foms[sums->fom_count++] = *fom;
+    } else {
+        sums->losses.names++;
     }
 }
 

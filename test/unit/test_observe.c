@@ -491,19 +491,53 @@ OBSERVED(a_region_that_began_before_any_energy_is_known_has_its_part_of_the_firs
     take_result(NULL);
 }
 
-OBSERVED(figures_of_merit_are_added_over_programs)
+static struct page_program *give(struct page_program *page, double value, const char *unit)
 {
-    struct observe_foms first = {{false}, {0}}, second = first;
+    page->foms[0] = (struct page_fom){.value = value, .name = "work"};
+    strcpy(page->foms[0].unit, unit);
+    page->head.fom_count = 1;
+    return page;
+}
 
-    assert_int_equal(observe_fom(observer, &first, "cells", 5, "cells"), 0);
-    assert_int_equal(observe_fom(observer, &first, "cells", 7, "cells"), 0);
-    assert_int_equal(observe_fom(observer, &second, "cells", 10, "cells"), 0);
-    assert_int_equal(observe_fom(observer, &second, "cells", NAN, "cells"), -1);
-    assert_int_equal(observe_fom(observer, &second, "", 1, "cells"), -1);
+OBSERVED(figures_of_merit_are_added_by_name_and_unit)
+{
+    struct page_program *page = give(new_crowded_page(), 1e20, "km");
+    struct observed *program = new_observed(page);
+
+    new_program();
+    give(owned, 3, "m");
+    assert_int_equal(observe_add(observer, program), 0);
+    take_result(NULL); /* a checkpoint */
+    apapi_regions_clear(&regions);
+    give(page, 5, "m");
+    observe_remove(observer, program);
+    assert_int_equal(observe_fom(observer, "work", 1e20, "m"), 0);
+    assert_int_equal(observe_fom(observer, "work", 2, "km"), 0);
+    assert_int_equal(observe_fom(observer, "work", NAN, "m"), -1);
+    assert_int_equal(observe_fom(observer, "", 1, "m"), -1);
     take_result(NULL);
-    assert_int_equal(regions.fom_count, 1);
-    assert_true(regions.foms[0].value == 17);
-    assert_int_equal(regions.foms[0].programs, 2);
+    assert_int_equal(regions.fom_count, 2);
+    assert_true(regions.foms[0].value == 8 && regions.foms[0].programs == 2);
+    assert_true(regions.foms[1].value == 2 && strcmp(regions.foms[1].unit, "km") == 0);
+}
+
+OBSERVED(figures_of_merit_without_room_are_counted)
+{
+    struct page_program *page = new_crowded_page();
+    struct observed *program;
+
+    page->head.fom_count = APAPI_FOMS_MAX;
+    for (size_t k = 0; k < 2 * APAPI_FOMS_MAX; k++) {
+        snprintf(page->foms[k % APAPI_FOMS_MAX].name, APAPI_FOM_NAME_SIZE, "f%zu", k);
+        if (k % APAPI_FOMS_MAX == APAPI_FOMS_MAX - 1) {
+            program = new_observed(page);
+            assert_int_equal(observe_add(observer, program), 0);
+            observe_remove(observer, program);
+        }
+    }
+    take_result(NULL);
+    assert_int_equal(regions.fom_count, APAPI_FOMS_MAX);
+    assert_int_equal(regions.losses.names, APAPI_FOMS_MAX);
 }
 
 /* --- the socket ------------------------------------------------------------------------------- */

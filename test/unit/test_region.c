@@ -44,49 +44,56 @@ IN_STEP(outside_of_a_measured_step_nothing_happens)
     assert_null(run_silent_program(not_measured));
 }
 
-static void take_messages(int channel, double *cells, bool *other)
+static void figures(void)
 {
-    struct region_message message;
-    int file;
-
-    while (region_receive(channel, &message, &file) == 0) {
-        if (message.kind == REGION_FOM && strcmp(message.name, "cells") == 0) {
-            *cells = message.value;
-        }
-        *other = *other || (message.kind == REGION_FOM && strcmp(message.name, "other") == 0);
-        close(file);
-    }
-}
-
-/* Set more figures of merit than a busy sampler has room for. The program plays the sampler. */
-static void figures_without_room(void)
-{
-    double cells = 0;
-    bool other = false;
     char name[] = "0";
-    int channel;
 
-    CHECK(apapi_region_begin("a") == 0 && apapi_region_end("a") == 0);
-    channel = accept4(measured.listener, NULL, NULL, SOCK_CLOEXEC);
-    CHECK(channel >= 0);
-    for (int i = 1; i <= 5000; i++) {
-        CHECK(apapi_region_fom("cells", i, "cells") == 0);
+    for (int i = 0; i <= 5000; i++) {
+        CHECK(apapi_region_fom("cells", 1e20 * !i + i, "cells") == 0);
     }
-    take_messages(channel, &cells, &other);
-    CHECK(cells > 0 && cells < 5000);
-    CHECK(apapi_region_fom("other", 1, NULL) == 0);
-    take_messages(channel, &cells, &other);
-    CHECK(cells == 5000 && other);
-    for (int i = 2; i < 64; i++, name[0]++) {
+    CHECK(apapi_region_fom("work", 1, "GFLOP") == 0 && apapi_region_fom("work", 5, "MFLOP") == 0);
+    for (int i = 3; i < 64; i++, name[0]++) {
         CHECK(apapi_region_fom(name, i, NULL) == 0);
     }
     CHECK(apapi_region_fom("more", 1, NULL) == -1 && errno == ENOSPC);
-    CHECK(apapi_region_fom("cells", 1, NULL) == 0);
+    CHECK(apapi_region_fom("work", 1, "TFLOP") == -1 && errno == ENOSPC);
 }
 
-IN_STEP(the_last_figure_of_merit_comes_when_there_is_room)
+IN_STEP(the_last_figure_of_merit_of_a_name_counts_with_its_unit)
 {
-    run_silent_program(figures_without_room);
+    const struct page_program *page = run_program(figures).page;
+    struct apapi_fom fom;
+
+    assert_int_equal(page_fom_count(page), 64);
+    assert_true(page_fom(page, 0, &fom) && fom.value == 5000 && strcmp(fom.unit, "cells") == 0);
+    assert_false(page_fom(page, 1, &fom));
+    assert_true(page_fom(page, 2, &fom) && fom.value == 5 && strcmp(fom.unit, "MFLOP") == 0);
+}
+
+static void *past_the_calls(void *passed)
+{
+    pthread_cancel(pthread_self());
+    apapi_region_begin("a"); /* connects */
+    apapi_region_end("b");   /* a message on standard error */
+    apapi_region_fom("f", 1, NULL);
+    *(bool *)passed = true;
+    pthread_testcancel();
+    return NULL;
+}
+
+static void cancelled_thread(void)
+{
+    bool passed = false;
+    pthread_t thread;
+
+    CHECK(pthread_create(&thread, NULL, past_the_calls, &passed) == 0);
+    CHECK(pthread_join(thread, NULL) == 0 && passed);
+    CHECK(apapi_region_begin("a") == 0 && apapi_region_end("a") == 0);
+}
+
+IN_STEP(no_call_is_a_cancellation_point)
+{
+    assert_int_equal(count_of_region(run_program(cancelled_thread).page, "a"), 2);
 }
 
 static void regions_of_papi(void)

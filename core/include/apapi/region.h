@@ -73,14 +73,15 @@ APAPI_API int apapi_region_leave(apapi_region region);
 
 /**
  * Give a figure of merit: a result of the program, which is divided by the program's energy.
- * @param name   the first 63 bytes tell names apart, and the last value of each name counts. A
- *               process has at most 64 names, and so has a record
+ * @param name   the first 63 bytes tell names apart (unprintable ones are the same), and the last
+ *               value of each name counts, with its unit. A process has at most 64 names and units
+ *               of a name, and so has a record
  * @param value  finite
  * @param unit   what is counted: "iterations", "FLOP"; NULL or "": none
  * @return 0, also outside of a measured step; -1 with errno EINVAL (`name` is NULL or empty, or
- *         `value` is not finite), ENOSPC (the 65th name), ENOTCONN (the step's sampler takes no
- *         figures, or is silent)
- * Makes system calls. Does not block.
+ *         `value` is not finite), ENOSPC (the 65th name or unit of one), ENOTCONN (no sampler, or
+ *         the program has closed the connection with it)
+ * Makes a system call. Does not block.
  */
 APAPI_API int apapi_region_fom(const char *name, double value, const char *unit);
 

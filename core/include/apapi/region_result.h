@@ -78,7 +78,7 @@ struct apapi_fom {
 /** Counts of regions and programs without an entry of their own. */
 struct apapi_region_losses {
     uint64_t regions;  /* regions in the entry APAPI_REGION_REST */
-    uint64_t names;    /* names for which a program had no room */
+    uint64_t names;    /* names, and figures of merit, without room in a program or the record */
     uint64_t threads;  /* threads for which a program, or the step, had no room */
     uint64_t programs; /* programs for which the step had no room */
     uint64_t refused;  /* programs whose page was not valid */

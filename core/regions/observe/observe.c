@@ -337,6 +337,41 @@ void observed_look(struct observer *observer, struct observed *program,
     observer->threads_s += sum_s * part;
 }
 
+bool foms_add(struct observe_foms *foms, const struct apapi_fom *fom)
+{
+    size_t i = 0;
+
+    while (i < foms->count && (strcmp(foms->list[i].name, fom->name) != 0 ||
+                               strcmp(foms->list[i].unit, fom->unit) != 0)) {
+        i++;
+    }
+    if (i == APAPI_FOMS_MAX) {
+        return false;
+    }
+    if (i == foms->count) {
+        foms->list[foms->count++] = *fom;
+    } else {
+        foms->list[i].value += fom->value;
+        foms->list[i].programs += fom->programs;
+    }
+    return true;
+}
+
+uint64_t foms_add_program(struct observe_foms *foms, const struct observed *program)
+{
+    const struct page_program *page = program->page;
+    size_t count = page_fom_count(page), filled_to = 0;
+    uint64_t lost = 0;
+
+    for (size_t i = 0;
+         i < count && program_has(program, &page->foms[i], sizeof *page->foms, &filled_to); i++) {
+        struct apapi_fom fom;
+
+        lost += page_fom(page, i, &fom) && !foms_add(foms, &fom);
+    }
+    return lost;
+}
+
 static uint32_t program_more(uint32_t claimed, uint32_t seen)
 {
     return claimed > seen ? claimed - seen : 0;
@@ -368,6 +403,7 @@ void observed_count(struct observer *observer, const struct observed *program)
     }
     list[NODES_UNMARKED].programs++;
     list[NODES_UNMARKED].threads += program->threads;
+    losses->names += foms_add_program(&observer->foms, program);
     losses->names += __atomic_load_n(&head->names_lost, __ATOMIC_RELAXED);
     losses->names += program_more(page_node_count(program->page), program->known);
     losses->threads += __atomic_load_n(&head->threads_lost, __ATOMIC_RELAXED);
@@ -788,10 +824,10 @@ int observe_shell_end(struct observer *observer, const char *name, struct observ
     return 0;
 }
 
-int observe_fom(struct observer *observer, struct observe_foms *given, const char *name,
-                double value, const char *unit)
+int observe_fom(struct observer *observer, const char *name, double value, const char *unit)
 {
-    struct apapi_fom fom = {.value = 0};
+    struct observe_foms *foms = &observer->shell_foms;
+    struct apapi_fom fom = {.value = value, .programs = 1};
     size_t i = 0;
 
     text_clean(fom.name, sizeof fom.name, name);
@@ -800,19 +836,14 @@ int observe_fom(struct observer *observer, struct observe_foms *given, const cha
         errno = EINVAL;
         return -1;
     }
-    while (i < observer->fom_count && strcmp(observer->foms[i].name, fom.name) != 0) {
+    while (i < foms->count && strcmp(foms->list[i].name, fom.name) != 0) {
         i++;
     }
     if (i == APAPI_FOMS_MAX) {
         errno = ENOSPC;
         return -1;
     }
-    if (i == observer->fom_count) {
-        observer->foms[observer->fom_count++] = fom;
-    }
-    observer->foms[i].value += value - (given->given[i] ? given->values[i] : 0);
-    observer->foms[i].programs += !given->given[i];
-    given->given[i] = true;
-    given->values[i] = value;
+    foms->list[i] = fom;
+    foms->count += i == foms->count;
     return 0;
 }

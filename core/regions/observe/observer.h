@@ -124,6 +124,11 @@ struct observe_domain {
     double times_s[FIT_COLUMNS], passes[FIT_COLUMNS];
 };
 
+struct observe_foms {
+    size_t count;
+    struct apapi_fom list[APAPI_FOMS_MAX];
+};
+
 struct observe_energy {
     double energy_j, within_j, since_s; /* energy_j +- within_j; since_s: since the last reading */
 };
@@ -164,8 +169,8 @@ struct observer {
     struct observe_domain domains[APAPI_DOMAINS];
     size_t depth;
     struct observe_shell shell[OBSERVE_DEPTH];
-    size_t fom_count;
-    struct apapi_fom foms[APAPI_FOMS_MAX];
+    struct observe_foms foms;       /* of the programs that have ended, added up */
+    struct observe_foms shell_foms; /* the last ones of `apapi mark` */
     struct apapi_region_losses losses;
 };
 
@@ -177,7 +182,8 @@ struct observer {
 void observed_look(struct observer *observer, struct observed *program,
                    const struct observe_moment *now);
 
-/** After the last look at a program, add how often each node was entered, by how many threads. */
+/** After the last look at a program, add its figures of merit and how often each node was entered,
+ * by how many threads. */
 void observed_count(struct observer *observer, const struct observed *program);
 
 /** Add a program. @return 0; -1 with errno ENOSPC (too many programs or threads), ENOMEM. */
@@ -203,15 +209,14 @@ int observe_shell_read(struct observer *observer, const char *name, struct obser
 /** Read as observe_shell_read(), and end the region. */
 int observe_shell_end(struct observer *observer, const char *name, struct observe_energy *energy);
 
-/** The figures of merit that a program has given, in the order of observer.foms. */
-struct observe_foms {
-    bool given[APAPI_FOMS_MAX];
-    double values[APAPI_FOMS_MAX];
-};
+/** Add a figure of merit to the sum of those with its name and unit. @return whether it has room */
+bool foms_add(struct observe_foms *foms, const struct apapi_fom *fom);
 
-/** Take a figure of merit of a program. @return 0; -1 with errno EINVAL, ENOSPC */
-int observe_fom(struct observer *observer, struct observe_foms *given, const char *name,
-                double value, const char *unit);
+/** Add a program's figures of merit. @return number of those without room */
+uint64_t foms_add_program(struct observe_foms *foms, const struct observed *program);
+
+/** Take a figure of merit of `apapi mark`. @return 0; -1 with errno EINVAL, ENOSPC */
+int observe_fom(struct observer *observer, const char *name, double value, const char *unit);
 
 /** Write the powers known so far to the programs' result pages. @return time of next call [ns] */
 uint64_t observe_publish(struct observer *observer, uint64_t now_ns);

@@ -355,7 +355,6 @@ static void result_fill(const struct observer *observer, const struct estimates 
     result_put(observer, estimates, FIT_OUTSIDE, idle_s, &idle);
     regions->list[regions->count] = idle;
     regions->count += idle.time_ns > 0;
-    regions->losses = observer->losses;
     regions->losses.names += observer->nodes.lost;
     result_cut(regions);
     for (size_t i = 0; i < regions->count; i++) { /* the highest energies come first */
@@ -377,12 +376,19 @@ int observe_result(struct observer *observer, const struct apapi_measurement *m,
                    struct apapi_regions *result)
 {
     struct apapi_regions regions = {.losses = observer->losses};
+    struct observe_foms foms = observer->foms;
     struct estimates *estimates = NULL;
     int rc;
 
-    regions.foms = array_copy(observer->foms, observer->fom_count, sizeof(*regions.foms));
-    regions.fom_count = regions.foms ? observer->fom_count : 0;
-    rc = regions.fom_count == observer->fom_count ? 0 : -1;
+    for (size_t i = 0; i < observer->shell_foms.count; i++) {
+        regions.losses.names += !foms_add(&foms, &observer->shell_foms.list[i]);
+    }
+    for (const struct observed *program = observer->programs; program; program = program->next) {
+        regions.losses.names += foms_add_program(&foms, program);
+    }
+    regions.foms = array_copy(foms.list, foms.count, sizeof(*regions.foms));
+    regions.fom_count = regions.foms ? foms.count : 0;
+    rc = regions.fom_count == foms.count ? 0 : -1;
     result_hold(observer, 1);
     if (rc == 0 && atomic_load(&observer->active)) {
         estimates = calloc(1, sizeof(*estimates));

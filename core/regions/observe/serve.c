@@ -31,7 +31,6 @@ struct serve_peer {
     int channel;
     pid_t pid;
     struct observed *program;
-    struct observe_foms foms;
     struct serve_peer *next;
 };
 
@@ -46,7 +45,6 @@ struct serve {
     struct serve_peer *peers;
     uint64_t publish_ns; /* next time to publish results; 0: there is no program */
     uint64_t busy_ns;    /* when past work has used its part of a core only; far ahead: pause */
-    struct observe_foms shell_foms;
     char path[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
 };
 
@@ -255,18 +253,15 @@ static void serve_shell(struct serve *serve, const struct serve_peer *peer,
                                    : strerror(errno));
 }
 
-static void serve_fom(struct serve *serve, struct serve_peer *peer,
+static void serve_fom(struct serve *serve, const struct serve_peer *peer,
                       const struct region_message *message)
 {
-    struct observe_foms *foms = peer->program ? &peer->foms : &serve->shell_foms;
-    int result = observe_fom(serve->observer, foms, message->name, message->value, message->unit);
+    int result = observe_fom(serve->observer, message->name, message->value, message->unit);
 
-    if (!peer->program) { /* programs do not wait for an answer */
-        serve_answer(peer, message, (struct observe_energy){NAN, NAN, 0},
-                     result == 0       ? NULL
-                     : errno == ENOSPC ? "too many figures of merit"
-                                       : "the value is not finite");
-    }
+    serve_answer(peer, message, (struct observe_energy){NAN, NAN, 0},
+                 result == 0       ? NULL
+                 : errno == ENOSPC ? "too many figures of merit"
+                                   : "the value is not finite");
 }
 
 /* @return whether the connection goes on. */
