@@ -2,6 +2,8 @@
 #include "node/loop.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -186,7 +188,32 @@ static uint64_t loop_due_ns(struct loop *loop, uint64_t due_ns)
     return due_ns < UINT64_MAX ? due_ns : clock_monotonic_ns() + TOGETHER_NS;
 }
 
-static void loop_serve(struct loop *loop)
+/* Programs find the pages by their path: if it was removed, or a file system was mounted there,
+ * another sampler has to make them. @return whether that is so */
+static bool loop_leaves(const struct loop *loop)
+{
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof path, "%s/%s/" NODE_PAGE, loop->config.live_dir, loop->options->node);
+    return !folder_has(AT_FDCWD, path, loop->meters.file);
+}
+
+/* Leave the totals to the next node sampler, in the folder that is to be found now. */
+static void loop_move(struct loop *loop)
+{
+    struct apapi_error err = {"it continues in a new folder"};
+    int folder = node_folder_open(loop->config.live_dir, loop->options->node, &err);
+
+    if (folder >= 0) {
+        node_meters_copy(&loop->meters, folder, &err);
+    }
+    loop->options->say(LOG_WARNING, "%s of the node sampler was removed or replaced: %s",
+                       loop->config.live_dir, err.text);
+    folder_close(folder);
+}
+
+/* @return EXIT_SUCCESS: it should end; EXIT_FAILURE: another one has to begin */
+static int loop_serve(struct loop *loop)
 {
     struct pollfd watched[] = {{.fd = loop->options->owner, .events = POLLIN},
                                {.fd = loop->signals, .events = POLLIN},
@@ -207,8 +234,13 @@ static void loop_serve(struct loop *loop)
         if (clock_monotonic_ns() >= due_ns) {
             loop_divide(loop, SHARE_PAGE_FRESH_NS / 2); /* a request needs a fresh page */
             due_ns = UINT64_MAX;
+            if (loop_leaves(loop)) {
+                loop_move(loop);
+                return EXIT_FAILURE;
+            }
         }
     }
+    return EXIT_SUCCESS;
 }
 
 static void loop_close(struct loop *loop)
@@ -250,7 +282,7 @@ int node_run(const struct node_options *options, char *problem, size_t size)
         snprintf(problem, size, "node %s is not measured: %s", options->node, err.text);
         options->say(LOG_NOTICE, "%s", problem);
     } else {
-        loop_serve(&loop);
+        result = loop_serve(&loop);
     }
     loop_close(&loop);
     return result;

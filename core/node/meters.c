@@ -269,6 +269,23 @@ int node_meters_open(struct node_meters *meters, int folder, const char *node, b
     return 0;
 }
 
+int node_meters_copy(struct node_meters *meters, int folder, struct apapi_error *err)
+{
+    const size_t state_size = sizeof *meters->state->file, page_size = sizeof *meters->shown;
+    void *state = node_folder_map(folder, NODE_STATE, state_size, NULL, err);
+    void *page = state ? node_folder_map(folder, NODE_PAGE, page_size, NULL, err) : NULL;
+
+    if (page) {
+        pthread_mutex_lock(&meters->mutex);
+        memcpy(state, meters->state->file, state_size);
+        memcpy(page, meters->shown, page_size);
+        pthread_mutex_unlock(&meters->mutex);
+    }
+    shared_page_unmap(state, state_size);
+    shared_page_unmap(page, page_size);
+    return page ? 0 : -1;
+}
+
 /*
  * @return energy that a counter has counted while no sampler ran [J]. 0: this sampler has read the
  * counter before; or the counter began again, may have wrapped, or the last sampler did not read it

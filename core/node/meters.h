@@ -79,6 +79,12 @@ void node_meters_sample(const struct apapi_sample *sample, void *context);
 /** @return whether all measured domains have been read since `since_ns`, CLOCK_MONOTONIC. */
 bool node_meters_are_newer(struct node_meters *meters, uint64_t since_ns);
 
+/**
+ * Copy page and state into another folder of the node: the next node sampler continues from there.
+ * @return 0; -1 with errno as node_folder_map()
+ */
+int node_meters_copy(struct node_meters *meters, int folder, struct apapi_error *err);
+
 /** Get the energy since the last call. @return false: nothing was read since then. */
 bool node_meters_next(struct node_meters *meters, struct node_reading *reading);
 

@@ -85,6 +85,23 @@ no_joule_is_lost_by() { # KILLS
     no_joule_is_lost_by 100
 }
 
+has_another() { # SAMPLER: of n1
+    [[ -n $(node_sampler n1) && $(node_sampler n1) != "$1" ]]
+}
+
+@test "live_dir removed, or a file system mounted there: another node sampler makes the pages, and the total goes on" {
+    local change first before
+    for change in 'rm -rf /run/apapi' 'mount -t tmpfs -o mode=0755 tmpfs /run/apapi'; do
+        eventually node_has n1 'p > 99'
+        first=$(node_sampler n1)
+        before=$(node_energy n1)
+        cluster on n1 sh -c "$change"
+        eventually has_another "$first"
+        eventually node_has n1 "p > 99 && e > $before"
+        run -0 as_alice srun -w n1 --apapi=rapl true
+    done
+}
+
 says() { # NODE PATTERN: slurmd does
     slurmd_log "$1" | grep -E "acct_gather_energy/apapi: $2"
 }
@@ -159,8 +176,7 @@ name_version_99() { # PLUGIN
     first=$(node_sampler n1)
     sleep 3 # slurmd has asked what it asks after a start
     cluster run scontrol reconfigure
-    another_runs() { [[ -n $(node_sampler n1) && $(node_sampler n1) != "$first" ]]; }
-    eventually another_runs
+    eventually has_another "$first"
     sed -i 's|^AcctGatherNodeFreq=.*|AcctGatherNodeFreq=1|' "$APAPI_CLUSTER_DIR/etc/slurm.conf"
     restart_slurmd n1
 }
