@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The headers of the Slurm that is to load the plugin: it must be of the same major.minor version.
 # -DSlurm_ROOT=PREFIX, or -DSLURM_INCLUDE_DIR=DIR, for one other than the system's.
-find_path(SLURM_INCLUDE_DIR slurm/spank.h)
+if(Slurm_ROOT) # and nowhere else, whatever an earlier run has found
+  unset(SLURM_INCLUDE_DIR CACHE)
+  find_path(SLURM_INCLUDE_DIR slurm/spank.h PATHS "${Slurm_ROOT}/include" NO_DEFAULT_PATH)
+else()
+  find_path(SLURM_INCLUDE_DIR slurm/spank.h)
+endif()
 if(SLURM_INCLUDE_DIR)
   file(STRINGS "${SLURM_INCLUDE_DIR}/slurm/slurm_version.h" slurm_version
        REGEX "define[ \t]+SLURM_VERSION_NUMBER[ \t]+0x[0-9a-fA-F]+")

@@ -50,11 +50,12 @@ texts() { # TREE
         [[ $(stat -c %a "$tree/var/$folder/apapi") == 700 ]]
     done
     other=$BATS_TEST_TMPDIR/other
-    mkdir -p "$other/etc/apapi" "$other/var/log/apapi"
+    mkdir -p "$other/etc" "$other/var/log/apapi"
     chmod 750 "$other/var/log/apapi"
-    echo '# ours' >"$other/etc/apapi/apapi.conf"
+    cp -r "$tree/etc/apapi" "$other/etc"
+    find "$other/etc" -type f -exec sh -c 'for file; do echo "# ours" >"$file"; done' _ {} +
     install_tree --prefix "$other"
-    [[ $(<"$other/etc/apapi/apapi.conf") == '# ours' && $(stat -c %a "$other/var/log/apapi") == 750 ]]
+    [[ $(find "$other/etc" -type f -exec cat {} + | sort | uniq -c) =~ ^\ *6\ "# ours"$ && $(stat -c %a "$other/var/log/apapi") == 750 ]]
 }
 
 @test "DESTDIR: everything is below it, and no text knows it" {
@@ -109,4 +110,16 @@ public_tree() {
         run -0 ninja -C "$BATS_TEST_TMPDIR/build $way" -t commands all
         [[ $output == *"$repository/core/"* && $output != *"$repository/test/"* ]]
     done
+}
+
+@test "-DSlurm_ROOT= is the Slurm of the build, whatever an earlier run has found there or elsewhere" {
+    build=$BATS_TEST_TMPDIR/build
+    mkdir -p "$BATS_TEST_TMPDIR"/{23,24}/include/slurm
+    for version in 23 24; do
+        cp /usr/include/slurm/*.h "$BATS_TEST_TMPDIR/$version/include/slurm"
+        sed -i "s/\(define SLURM_VERSION_NUMBER\).*/\1 0x$(printf %02x $version)0204/" "$BATS_TEST_TMPDIR/$version/include/slurm/slurm_version.h"
+        run -0 cmake -S "$repository" -B "$build" --preset site "-DSlurm_ROOT=$BATS_TEST_TMPDIR/$version"
+        [[ $output == *"found suitable version \"$version.02.4\""* ]]
+    done
+    run -1 cmake -S "$repository" -B "$build" --preset site -DSlurm_ROOT=/nosuch
 }

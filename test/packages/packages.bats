@@ -13,6 +13,7 @@ setup_file() {
     export DEBFULLNAME="APAPI maintainers" DEBEMAIL=apapi@hpc.uni-beispiel.de # of a domain that nobody has
     export suite=${APAPI_TEST_SUITE:-bookworm}
     if [[ $suite == bookworm ]]; then
+        run -1 "$repository/scripts/package" --slurm=/nosuch deb # and the next run looks for Slurm again
         "$repository/scripts/package" --output="$newer" --release=2 deb
         "$repository/scripts/package" --output="$packages" deb rpm tar
         export fuse=libfuse3-3 simulator=$repository/build/release/test/sim/apapi-simhw
