@@ -8,8 +8,6 @@
 
 /* CSV is a single table: one line for each number of the program, each domain and each event. */
 
-#define CSV_LEADS_MAX 2
-
 /** Names of the columns that follow the leading ones. */
 #define CSV_COLUMNS                                                                                \
     "row,name,domain,kind,unit,total,uncertainty_j,rate_unit,min,mean,p95,max,covered_s,"          \
@@ -19,7 +17,7 @@
 /** The output, and the first fields of each line: the run, or step and node. */
 struct csv {
     FILE *out;
-    const char *leads[CSV_LEADS_MAX]; /* up to the first NULL; at least one */
+    const char *leads[2]; /* up to the first NULL; at least one */
 };
 
 /** Write a line with only a name and a number; NaN: not known. */

@@ -289,20 +289,17 @@ static void keep_same(const struct field *field, char *common, const char *other
 
 static void add_identity(struct apapi_identity *common, const struct apapi_identity *other)
 {
-    const uint32_t tasks = known_sum(common->tasks, other->tasks);
-    const uint32_t cores = known_sum(common->cores, other->cores);
-    const uint32_t node_cores = known_sum(common->node_cores, other->node_cores);
-    const uint32_t gpus = known_sum(common->gpus, other->gpus);
+    const struct apapi_identity before = *common;
 
     for (const struct field *field = fields_of_record; field->key; field++) {
         if (field->offset < sizeof(struct apapi_identity)) {
             keep_same(field, (char *)common + field->offset, (const char *)other + field->offset);
         }
     }
-    common->tasks = tasks;
-    common->cores = cores;
-    common->node_cores = node_cores;
-    common->gpus = gpus;
+    common->tasks = known_sum(before.tasks, other->tasks);
+    common->cores = known_sum(before.cores, other->cores);
+    common->node_cores = known_sum(before.node_cores, other->node_cores);
+    common->gpus = known_sum(before.gpus, other->gpus);
 }
 
 static void merge_add_common(struct apapi_merge *merge, const struct apapi_record *record)

@@ -172,7 +172,7 @@ enum sum_key {
     SUM_NODE,
     SUM_STEP,
     SUM_CLUSTER,
-    SUM_BOOT,
+    SUM_BOOT,       /* "", not known, first */
     SUM_JOB,        /* of the entry */
     SUM_RECORD_JOB, /* of its record, also if the jobs are mixed */
     SUM_RUN,
