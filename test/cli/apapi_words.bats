@@ -158,6 +158,18 @@ commands=(list doctor mark top report show audit regions plot import export conf
     done
 }
 
+@test "a file that cannot be read is named, and the others are read" {
+    record_line 17 0 n1 0 100 200 '.regions = [{name: "a", method: "unknown", time_s: 1}]' >file
+    gzip -c file | head -c 60 >torn.gz
+    for words in report 'show -f table' 'show 17' 'regions 17' 'plot 17 -o a.svg' 'import --db sqlite:db'; do
+        # shellcheck disable=SC2086 # words
+        run -1 --separate-stderr "$apapi" $words nowhere file torn.gz
+        fits "$stderr" "apapi ${words%% *}: nowhere: No such file or directory"$'\n'"apapi ${words%% *}: torn.gz: *"
+        [[ $output || -s a.svg ]]
+    done
+    [[ $(sqlite3 db 'select count(*) from records') == 1 ]]
+}
+
 @test "lines that are no records are counted, named with -v, and an error with --strict" {
     { record_line 17 0 n1 0 100 200 '.regions = [{name: "a", method: "unknown", time_s: 1}]'
       printf '{"apapi":1,"job\n\0\1\2\n'; } >file

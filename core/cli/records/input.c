@@ -274,9 +274,11 @@ static int scan_source(struct reading *reading, const char *path, bool folder,
                                                         : result;
 }
 
+/* A file that cannot be read is named and left out, unless no file can be read. */
 static int scan_files(struct reading *reading, struct apapi_error *err)
 {
-    const struct query *query = reading->query;
+    struct query *query = reading->query;
+    size_t failed = 0;
 
     if (query->file_count == 0) {
         return scan_source(reading, query->dir, true, err);
@@ -286,7 +288,13 @@ static int scan_files(struct reading *reading, struct apapi_error *err)
 
         reading->left = reading->progress.shown ? progress_size(NULL, file) : 0;
         if (scan_source(reading, file, false, err)) {
-            return -1;
+            if (!*err->text || errno == ENOMEM || ++failed == query->file_count) {
+                return -1; /* also if the sink failed, which leaves `err` empty */
+            }
+            progress_erase(&reading->progress);
+            command_fail(query->command, "%s", err->text);
+            *err->text = '\0';
+            query->incomplete = true;
         }
         progress_add(&reading->progress, &reading->left, reading->left, 0);
     }
