@@ -302,38 +302,25 @@ static double seconds(const struct timeval *time)
     return (double)time->tv_sec + (double)time->tv_usec / 1e6;
 }
 
-/* @return whether this process gets the orphans of the program: it is the first of a container. */
-static bool adopts_orphans(void)
-{
-    int subreaper = 0;
-
-    prctl(PR_GET_CHILD_SUBREAPER, &subreaper);
-    return subreaper || getpid() == 1;
-}
-
-/* Reap a child that is not the program. */
-static void reap_other(pid_t pid)
-{
-    if (witness && witness->pid == pid) {
-        witness->pid = 0;
-    }
-    waitpid(pid, NULL, 0);
-}
-
 /* Signals are blocked while the ended program is reaped: its process id could be reused. */
 static int wait_for_end(pid_t pid, const struct signals *signals, struct child_end *end)
 {
     struct rusage usage;
     siginfo_t info = {0};
-    idtype_t of = adopts_orphans() ? P_ALL : P_PID;
-    int result;
+    int result, subreaper = 0;
+    idtype_t of;
 
+    prctl(PR_GET_CHILD_SUBREAPER, &subreaper);
+    of = subreaper || getpid() == 1 ? P_ALL : P_PID; /* P_ALL: it gets the program's orphans */
     receiver = (sig_atomic_t)pid;
     sigprocmask(SIG_SETMASK, &signals->mask, NULL);
     do {
         result = waitid(of, (id_t)pid, &info, WEXITED | WNOWAIT);
         if (result == 0 && info.si_pid != pid) {
-            reap_other(info.si_pid);
+            if (witness && witness->pid == info.si_pid) {
+                witness->pid = 0;
+            }
+            waitpid(info.si_pid, NULL, 0);
         }
     } while (result == 0 ? info.si_pid != pid : errno == EINTR);
     end->elapsed_ns = clock_monotonic_ns();

@@ -81,16 +81,13 @@ static const char *read_day_word(const char *text, struct tm *date)
 {
     static const struct word words[] = {
         {"today", 0}, {"yesterday", -1}, {"tomorrow", 1}, {NULL, 0}};
-    struct tm day = *date;
     int later;
     const char *rest = when_read_word(text, words, &later);
 
     if (rest) {
-        day.tm_mday += later;
-        timegm(&day); /* makes a date of day 0 or 32, without regard to time zones */
-        date->tm_year = day.tm_year;
-        date->tm_mon = day.tm_mon;
-        date->tm_mday = day.tm_mday;
+        date->tm_mday += later;
+        timegm(date); /* makes a date of day 0 or 32, without regard to time zones */
+        date->tm_isdst = -1;
     }
     return rest;
 }

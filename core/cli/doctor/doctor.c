@@ -74,7 +74,7 @@ struct diagnosis {
         bool virtual_machine;
         bool container;
         uid_t uid; /* effective user */
-        char user[64];
+        char user[UNITS_SIZE];
     } machine;
     size_t count;
     struct examined components[WANTED_MAX];
