@@ -2,6 +2,8 @@
 #include "index/tables.h"
 
 #include <errno.h>
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,7 +143,8 @@ static struct db_value value_of(const struct field *field, const void *base)
         return db_bytes(line.text, line.size);
     case FIELD_REAL:
         memcpy(&real, at, sizeof real);
-        return db_real(real);
+        /* PostgreSQL's views fail if a division makes it 0 */
+        return db_real(fabs(real) < DBL_MIN ? 0 : real);
     default:
         memcpy(&count, at, sizeof count);
         return field->form == FIELD_DURATION ? db_real((double)count / NS_PER_S)
@@ -342,9 +345,11 @@ static int create_view(struct db *db, const struct view *view, struct apapi_erro
             write_members(sql, dialect, fields_of_trust, "trust.", each->document);
         }
         for (const struct view_column *column = view->more; column && column->name; column++) {
-            fputs(", ", sql);
+            bool count = column->form == DB_JSON_INTEGER; /* unwritten if 0 */
+
+            fputs(count ? ", COALESCE(" : ", ", sql);
             write_json(sql, dialect, column->form, each->document, column->path);
-            fprintf(sql, " AS \"%s\"", column->name);
+            fprintf(sql, "%s AS \"%s\"", count ? ", 0)" : "", column->name);
         }
         fprintf(sql, " FROM %s", each->from);
         if (view->only) {

@@ -85,8 +85,8 @@ rows() { # EXPRESSION [OPTION...]
     run -0 rows '[.energy_j, .shares_j, .closure_pct, .unmeasured_s, .missing]'
     [ "$output" = '[86400,48000,100,0,null]' ]
     "$apapi" import --acct-dir "$acct" --db "sqlite:$BATS_TEST_TMPDIR/hours"
-    run -0 sqlite3 "$BATS_TEST_TMPDIR/hours" 'SELECT count(*), sum(energy_j) FROM apapi_hours'
-    [ "$output" = '24|86400.0' ]
+    run -0 sqlite3 "$BATS_TEST_TMPDIR/hours" 'SELECT count(*), sum(energy_j), sum(gaps + resets = 0) FROM apapi_hours'
+    [ "$output" = '24|86400.0|24' ]
 }
 
 @test "today ends with the last full hour" {

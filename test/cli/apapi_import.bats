@@ -234,11 +234,13 @@ check_equals() { # IN FAVOUR OF THE FIRST, ONE LINE EACH
 check_hostile() {
     { record 7 "0'); drop table records; --" n1 10 20 '"user":"x'"'"'; \ud83d\ude00",'
       record 7 a n1 10; record 7 A n1 10; record 7 'a ' n1 10
+      record 8 0 n1 10 | sed 's/"energy_j":[0-9]*/"energy_j":5e-324/g'
       record 7 '\\' n1 10 20 '"user":"\u20ac\\'"'"' ? $1\n--\\","reason":"'$'\xc3\xa9'"'"'\\",'; } >good
     { cat good; record 7 b n1 10 20 '"user":"\u0000",'; record 7 c n1 10 20 '"reason":"\ud800",'; } >file
     run -0 import --db "$url" file
-    [[ $output == *'5 records added,'* && $output == *'2 lines skipped'* ]]
+    [[ $output == *'6 records added,'* && $output == *'2 lines skipped'* ]]
     [[ $(ask "select sum(char_length(user)), count(user) from apapi_records") == '17|2' ]]
+    [[ $(ask "select count(energy_kwh) from apapi_jobs") == 2 ]]
     diff <("$apapi" report good --by=step --json) <("$apapi" report --db "$url" -S 2026-01-01 --by=step --json)
 }
 
