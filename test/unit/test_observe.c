@@ -105,11 +105,18 @@ static struct page_program *crowded[2]; /* pages made by new_crowded_page() */
 
 /* Time of CLOCK_MONOTONIC in a simulation; 0: the real clock is used. */
 static uint64_t simulated_ns;
+static bool busy; /* the thread uses a second of processor time between two looks at the clock */
 
 int __real_clock_gettime(clockid_t clock, struct timespec *now);
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {
+    static time_t used_s;
+
+    if (busy && clock == CLOCK_THREAD_CPUTIME_ID) {
+        *now = (struct timespec){++used_s, 0};
+        return 0;
+    }
     if (clock != CLOCK_MONOTONIC || simulated_ns == 0) {
         return __real_clock_gettime(clock, now);
     }
@@ -568,6 +575,19 @@ static void close_serve(void)
     remove_base();
 }
 
+static int send_page(int channel)
+{
+    struct region_message message;
+    int file, result;
+
+    region_message_init(&message, REGION_REGISTER, NULL);
+    file = new_page();
+    munmap(owned, sizeof(*owned));
+    result = region_send(channel, &message, file);
+    close(file);
+    return result;
+}
+
 static int send_one(int channel, enum region_message_kind kind)
 {
     struct region_message message;
@@ -579,10 +599,10 @@ static int send_one(int channel, enum region_message_kind kind)
 TEST_WITH(a_flood_gets_a_tenth_of_a_core, open_serve, close_serve)
 {
     uint64_t first_ns = clock_monotonic_ns(), cpu_ns = 0, batch_ns = 0, allowed_ns;
-    int channel = region_connect(live_path);
+    int channel = region_connect(live_path), working = serve_descriptor(serve);
 
     assert_true(channel >= 0);
-    while (serve_descriptor(serve) >= 0 && clock_monotonic_ns() - first_ns < PATIENCE_NS) {
+    while (serve_descriptor(serve) == working && clock_monotonic_ns() - first_ns < PATIENCE_NS) {
         uint64_t begin_ns;
 
         while (send_one(channel, REGION_BEGIN) == 0 && send_one(channel, REGION_END) == 0) {
@@ -594,11 +614,11 @@ TEST_WITH(a_flood_gets_a_tenth_of_a_core, open_serve, close_serve)
     }
     allowed_ns = BURST_NS + (clock_monotonic_ns() - first_ns) / 10;
     assert_true(cpu_ns - batch_ns <= allowed_ns * 3 / 2); /* calls take some time, too */
-    if (serve_descriptor(serve) >= 0) {
+    if (serve_descriptor(serve) == working) {
         close(channel);
         skip(); /* the machine had no more CPU time for it */
     }
-    while (serve_descriptor(serve) < 0) {
+    while (serve_descriptor(serve) != working) {
         int pause_ms = serve_pause_ms(serve);
 
         assert_true(pause_ms <= 1000);
@@ -606,6 +626,60 @@ TEST_WITH(a_flood_gets_a_tenth_of_a_core, open_serve, close_serve)
     }
     assert_true(serve_work(serve) > 0);
     close(channel);
+}
+
+/* Handle one event after the pause, slowly: there is another pause. */
+static void work_slowly(void)
+{
+    simulated_ns += 100 * NS_PER_S;
+    busy = true;
+    serve_work(serve);
+    busy = false;
+}
+
+TEST_WITH(programs_end_in_a_pause_or_are_counted_as_lost, open_serve, close_serve)
+{
+    int program = region_connect(live_path), late = region_connect(live_path);
+    int working = serve_descriptor(serve);
+
+    simulated_ns = clock_monotonic_ns();
+    assert_true(program >= 0 && late >= 0 && send_page(program) == 0);
+    for (int i = 0; i < 5 && observer->program_count == 0; i++) {
+        work_slowly();
+    }
+    assert_int_equal(observer->program_count, 1);
+    assert_int_not_equal(serve_descriptor(serve), working);
+    close(program);
+    assert_int_equal(serve_work(serve), 1);
+    assert_int_equal(observer->program_count, 0);
+    assert_int_equal(send_page(late), 0);
+    close(late);
+    for (int i = 0; i < 5; i++) {
+        work_slowly();
+    }
+    assert_int_equal(observer->losses.programs, 1);
+    simulated_ns = 0;
+}
+
+TEST_WITH(programs_without_time_to_read_them_are_counted, open_serve, close_serve)
+{
+    int channels[CONNECTIONS];
+
+    for (int i = 0; i < CONNECTIONS; i++) {
+        channels[i] = region_connect(live_path);
+        assert_true(channels[i] >= 0 && send_page(channels[i]) == 0);
+        if (i == 0) {
+            serve_work(serve); /* accepts it */
+        }
+    }
+    busy = true;
+    serve_close(serve);
+    busy = false;
+    serve = NULL;
+    for (int i = 0; i < CONNECTIONS; i++) {
+        close(channels[i]);
+    }
+    assert_int_equal(observer->losses.programs, CONNECTIONS);
 }
 
 TEST_WITH(what_was_sent_before_the_end_is_read, open_serve, close_serve)

@@ -51,7 +51,8 @@ typedef void (*serve_log_f)(const char *text);
 struct serve *serve_open(const char *path, uint32_t uid, struct observer *observer,
                          serve_log_f log);
 
-/** @return a descriptor that is readable when there is work; -1: wait for serve_pause_ms(). */
+/** @return a descriptor that is readable when there is work; in a pause: when a program has ended.
+ */
 int serve_descriptor(const struct serve *serve);
 
 /**
@@ -68,7 +69,8 @@ void serve_tick(struct serve *serve);
 
 /**
  * Close the socket: no program can connect any more, and those that are connected have ended.
- * Messages that came before are read for at most 50 ms of processor time. NULL is allowed.
+ * Messages that came before are read for at most 50 ms of processor time; programs whose message
+ * was not read are counted as lost. NULL is allowed.
  */
 void serve_close(struct serve *serve);
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <math.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +41,9 @@ struct serve {
     unsigned logged;
     uint32_t uid;
     int listener, poll;
-    bool deaf; /* no descriptor was left: programs wait in the queue */
+    int ends;    /* epoll of the registered programs: which have ended */
+    bool behind; /* messages wait since a pause */
+    bool deaf;   /* no descriptor was left: programs wait in the queue */
     size_t peer_count;
     struct serve_peer *peers;
     uint64_t publish_ns; /* next time to publish results; 0: there is no program */
@@ -74,11 +77,12 @@ static int serve_bind(struct serve *serve)
                : 0;
 }
 
-static int serve_watch(const struct serve *serve, int file, void *what)
+/* @param epoll  of `serve`. @param events  beside EPOLLHUP, which comes always */
+static int serve_watch(int epoll, int file, uint32_t events, void *what)
 {
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = what};
+    struct epoll_event event = {.events = events, .data.ptr = what};
 
-    return epoll_ctl(serve->poll, EPOLL_CTL_ADD, file, &event);
+    return epoll_ctl(epoll, EPOLL_CTL_ADD, file, &event);
 }
 
 struct serve *serve_open(const char *path, uint32_t uid, struct observer *observer, serve_log_f log)
@@ -92,12 +96,13 @@ struct serve *serve_open(const char *path, uint32_t uid, struct observer *observ
     }
     *serve = (struct serve){.observer = observer, .log = log, .uid = uid, .listener = -1};
     serve->poll = epoll_create1(EPOLL_CLOEXEC);
+    serve->ends = epoll_create1(EPOLL_CLOEXEC);
     length = snprintf(serve->path, sizeof serve->path, "%s" REGION_SOCKET_SUFFIX, path);
     if (length < 0 || (size_t)length >= sizeof serve->path) {
         serve->path[0] = '\0';
         errno = ENAMETOOLONG;
-    } else if (serve->poll >= 0 && serve_bind(serve) == 0 &&
-               serve_watch(serve, serve->listener, serve) == 0) {
+    } else if (serve->poll >= 0 && serve->ends >= 0 && serve_bind(serve) == 0 &&
+               serve_watch(serve->poll, serve->listener, EPOLLIN, serve) == 0) {
         return serve;
     }
     serve_close(serve);
@@ -112,7 +117,7 @@ static bool serve_pauses(const struct serve *serve)
 
 int serve_descriptor(const struct serve *serve)
 {
-    return serve_pauses(serve) ? -1 : serve->poll;
+    return serve_pauses(serve) ? serve->ends : serve->poll;
 }
 
 /* Drop a connection, after a last look at the program's page. */
@@ -130,7 +135,7 @@ static void serve_drop(struct serve *serve, struct serve_peer *peer)
     }
     close(peer->channel);
     free(peer);
-    if (serve->deaf && serve_watch(serve, serve->listener, serve) == 0) {
+    if (serve->deaf && serve_watch(serve->poll, serve->listener, EPOLLIN, serve) == 0) {
         serve->deaf = false;
     }
 }
@@ -162,7 +167,7 @@ static void serve_accept(struct serve *serve)
         return;
     }
     *peer = (struct serve_peer){.channel = channel, .pid = who.pid, .next = serve->peers};
-    if (serve_watch(serve, channel, peer)) {
+    if (serve_watch(serve->poll, channel, EPOLLIN, peer)) {
         close(channel);
         free(peer);
         return;
@@ -193,6 +198,16 @@ static int serve_results(struct observed *program)
     return file;
 }
 
+/* @return whether it is not known when the program ended: in a region, while messages waited. */
+static bool serve_is_late(const struct serve *serve, const struct serve_peer *peer,
+                          const struct observed *program)
+{
+    struct pollfd channel = {.fd = peer->channel};
+
+    return serve->behind && !__atomic_load_n(&program->page->head.ended, __ATOMIC_ACQUIRE) &&
+           poll(&channel, 1, 0) == 1 && channel.revents & POLLHUP;
+}
+
 static void serve_register(struct serve *serve, struct serve_peer *peer, int file)
 {
     struct apapi_error err = {"it has registered twice"};
@@ -200,6 +215,11 @@ static void serve_register(struct serve *serve, struct serve_peer *peer, int fil
     struct observed *program = peer->program ? NULL : observed_create(file, &err);
     int results;
 
+    if (program && serve_is_late(serve, peer, program)) {
+        serve->observer->losses.programs++;
+        observed_destroy(program);
+        return;
+    }
     if (program && observe_add(serve->observer, program) < 0) {
         snprintf(err.text, sizeof err.text, "%s",
                  errno == ENOSPC ? "too many programs or threads" : strerror(errno));
@@ -213,6 +233,7 @@ static void serve_register(struct serve *serve, struct serve_peer *peer, int fil
         return;
     }
     peer->program = program;
+    serve_watch(serve->ends, peer->channel, 0, peer);
     results = serve_results(program);
     if (results >= 0) {
         region_message_init(&answer, REGION_RESULTS, NULL);
@@ -313,6 +334,21 @@ static int serve_events(struct serve *serve)
     return count;
 }
 
+/*
+ * Drop the programs that have ended, also in a pause: a page that is still looked at goes on being
+ * in its region. There are no more of them than have been registered between pauses.
+ */
+static int serve_ends(struct serve *serve)
+{
+    struct epoll_event events[SERVE_AT_ONCE];
+    int count = epoll_wait(serve->ends, events, SERVE_AT_ONCE, 0);
+
+    for (int i = 0; i < count; i++) {
+        serve_drop(serve, events[i].data.ptr);
+    }
+    return count;
+}
+
 /* Handle messages that were sent before the end. */
 static void serve_pending(struct serve *serve)
 {
@@ -322,11 +358,36 @@ static void serve_pending(struct serve *serve)
     }
 }
 
+/* Count the programs that there was no time for. No other can come: the socket has no name. */
+static void serve_count_rest(struct serve *serve)
+{
+    uint64_t *lost = &serve->observer->losses.programs;
+    struct region_message message;
+    int channel;
+
+    for (const struct serve_peer *peer = serve->peers; peer; peer = peer->next) {
+        *lost +=
+            region_receive(peer->channel, &message, NULL) == 0 && message.kind == REGION_REGISTER;
+    }
+    while ((channel = accept4(serve->listener, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
+        ++*lost;
+        close(channel);
+    }
+}
+
 int serve_work(struct serve *serve)
 {
     uint64_t now_ns = clock_monotonic_ns(), begin_ns = clock_thread_cpu_ns();
-    int done = serve_pauses(serve) ? 0 : serve_events(serve);
+    int done = serve_ends(serve);
 
+    if (serve_pauses(serve)) {
+        serve->behind = true;
+    } else {
+        int handled = serve_events(serve);
+
+        serve->behind = serve->behind && handled > 0;
+        done += handled;
+    }
     if (done > 0) {
         serve->busy_ns = serve->busy_ns > now_ns ? serve->busy_ns : now_ns;
         serve->busy_ns += (clock_thread_cpu_ns() - begin_ns) * SERVE_PART;
@@ -366,6 +427,7 @@ void serve_close(struct serve *serve)
     }
     observe_end(serve->observer);
     serve_pending(serve);
+    serve_count_rest(serve);
     while (serve->peers) {
         serve_drop(serve, serve->peers);
     }
@@ -374,6 +436,9 @@ void serve_close(struct serve *serve)
     }
     if (serve->poll >= 0) {
         close(serve->poll);
+    }
+    if (serve->ends >= 0) {
+        close(serve->ends);
     }
     free(serve);
 }
