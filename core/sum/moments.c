@@ -300,7 +300,9 @@ double sum_cut_j(double swing_w, uint64_t bin_ns, uint64_t before_ns, uint64_t a
         before_ns %= bin_ns;
         after_ns = after_ns < bin_ns - before_ns ? after_ns : bin_ns - before_ns;
     }
-    return swing_w * (double)(before_ns < after_ns ? before_ns : after_ns) / NS_PER_S;
+    return before_ns > 0 && after_ns > 0
+               ? swing_w / NS_PER_S / (1 / (double)before_ns + 1 / (double)after_ns)
+               : 0;
 }
 
 static double moments_cut_j(const struct sweep *sweep, const struct sum_entry *entry, int64_t at_ns)

@@ -25,7 +25,7 @@ struct sum_domain {
     double energy_j;
     double uncertainty_j; /* of energy_j; NaN: unknown */
     double whole_j;       /* energy, if the unknown time had the same power as the known time */
-    float swing_w;        /* greatest distance of the power from its mean; 0: not known */
+    float swing_w;        /* greatest power less the least; 0: not known */
     float covered;        /* as the record says, 0..1; NaN, 0: not known */
     uint32_t curve;       /* where the curve is in store->curves; SUM_NO_CURVE */
     uint16_t known;       /* part of the time that is known, 0..SUM_KNOWN_ALL */
@@ -310,8 +310,9 @@ uint32_t sum_put_curve(struct sum_store *store, const struct apapi_timeline *tim
 size_t sum_curves_size(const struct apapi_record *record);
 
 /**
- * A record that is cut within a bin, or that has no bins, is taken to have the mean power on both
- * sides of the cut. On the shorter side it may have had any of its powers.
+ * A record that is cut within a bin, or that has no bins, is taken to have the same power on both
+ * sides of the cut. In truth it may have had its greatest power on one side, its least on the
+ * other.
  * @param bin_ns  0: the record has no bins
  * @return how far the energy of both sides may be wrong [J]
  */

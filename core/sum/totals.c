@@ -27,10 +27,10 @@ static double sum_known(const struct apapi_domain_result *domain, uint64_t elaps
     return share > 0 && share < 1 - SUM_ROUNDING ? share : 1;
 }
 
-/* @return the greatest distance of the power from its mean. */
+/* @return the greatest power less the least; 0: not known. */
 static double sum_swing_w(const struct apapi_summary *power_w)
 {
-    return fmax(fmax(power_w->max - power_w->mean, power_w->mean - power_w->min), 0);
+    return fmax(power_w->max - power_w->min, 0);
 }
 
 /* @return part of a domain's energy that is in a piece. @param cut_j  how wrong it may be [J] */

@@ -25,6 +25,12 @@ load report_common
         END { exit bad || NR != 2 }'
 }
 
+@test "a day's part of a record is within its uncertainty, though the power changes at the end of bins" {
+    record 41 0 n1 50375 200 475 '.domains.package |= (.min_w = 100 | .max_w = 700 | .uncertainty_j = 0) |
+        .timeline = {bin_s: 100, package: {unit_j: 1, n: [25000, 70000]}}' # 25 s of 700 W until midnight, 75 s of 100 W
+    [[ $(TZ=UTC cells energy,uncertainty --by day) == $'6250|11255\n88750|11255' ]]
+}
+
 @test "the nodes of a job are those that its batch step says, in its own row and in those of several jobs" {
     record 70 batch n1 0 100 200 '.job_nodes = 2'
     record 70 0 n1 10 10 200
