@@ -23,7 +23,7 @@ setup() {
 queries() { # FILE
     jq -r '(.templating.list[] | select(.type == "query" and .datasource.type == "mysql") | "variable \(.name)\t\(.definition)"),
         (.panels[] | .title as $title | .targets[] | "\($title)\t\(.expr // .rawSql)")' "$1" |
-        sed "s/\$__unixEpochFrom()/1700000000/g; s/\$__unixEpochTo()/1900000000/g; s/\${cluster:sqlstring}/'c1'/g
+        sed "s/\$__unixEpochFrom()/1795132800/g; s/\$__unixEpochTo()/1795219199/g; s/\${cluster:sqlstring}/'c1'/g
             s/\${job:sqlstring}/'7'/g; s/\$cluster/.*/g"
 }
 
@@ -39,6 +39,11 @@ queries() { # FILE
                 (.datasource.type as $type | all(.targets[].datasource; .uid == "${datasource}" and .type == $type))) and
             ([.panels[].targets[] | .expr // .rawSql | scan("\\$\\{?([a-z]\\w*)")[0]] - [.templating.list[].name]) == []' "$file"
     done
+}
+
+# Ask what a panel asks.
+panel() { # FIRST WORDS OF ITS TITLE
+    run -0 mariadb --no-defaults --socket="$server/socket" -N apapi -e "$(grep -P "^$1" asked | cut -f 2)"
 }
 
 # Metrics of apapi export for one node: two steps of anna that run, with the same name and numbers of their own, each with a
@@ -156,28 +161,32 @@ END
     record 7 0 n2 0 100 70 '.timeline = {bin_s: 40, package: {unit_j: 1, n: [2800, 1400, 1400], covered_pct: {"1": 50}}} |
         .domains.package.uncertainty_j = 1 | .total.uncertainty_j = 1 | .regions = [
         {name: "solve", count: 3, programs: 1, threads: 1, time_s: 50, method: "measured", domains: {package: {energy_j: 4000, power_w: 80}}},
+        {kind: "idle", time_s: 40, method: "measured", domains: {package: {energy_j: 3000, power_w: 75}}},
         {name: "read", count: 1, programs: 1, threads: 1, time_s: 40, method: "unknown"}]'
     record 8 0 n1 200 100 50 'del(.domains.package.energy_j, .total) | .complete = false | .reason = "the node has failed"'
     record 9 0 n3 200 100 50 '.domains.package.uncertainty_j = 1 | .total.uncertainty_j = 1 | .share = {method: "cpu-time", idle: "apart", domains: {package: {energy_j: 3000}}, total: {energy_j: 3000}}'
     echo '{"apapi":1,"type":"hour","cluster":"c1","node":"n3","start":"2026-11-20T10:00:00Z","end":"2026-11-20T11:00:00Z",'`
         `'"measured_s":3600,"domains":{},"total":{"energy_j":8000,"steps_j":4000,"idle_j":3600,"unattributed_j":400}}' \
         >"$acct/2026-11-20/n3.hours"
+    record 10 0 n1 200 100 50
+    record 11 0 n1 86400 100 50
     run -0 "$apapi" import --db "$url" --acct-dir "$acct"
+    sql "set global time_zone = '+02:00'" # dashboards show days in UTC
     queries "$monitoring/grafana-energy.json" >asked
     while IFS=$'\t' read -r title query; do
         echo "$title: $query"
         rows=$(mariadb --no-defaults --socket="$server/socket" -N apapi -e "$query")
         [[ -n $rows && $rows != NULL ]]
     done <asked
-    query=$(grep '^Regions of job' asked | cut -f 2)
-    run -0 mariadb --no-defaults --socket="$server/socket" -N apapi -e "$query"
-    [[ $(tr '\t' ' ' <<<"${lines[0]}") == 'solve 3 50 4000 NULL 80' && ${lines[1]} == read* ]]
-    query=$(grep '^Nodes: what became' asked | cut -f 2)
-    run -0 mariadb --no-defaults --socket="$server/socket" -N apapi -e "$query"
+    panel 'Energy\t' && [[ $(awk '{ print $1 * 3.6e6 }' <<<"$output") == 22000 ]]
+    panel 'Energy by day' && [[ $(awk '{ print $1, $3 * 3.6e6 }' <<<"$output") == '1795132800 22000' ]]
+    panel 'Uncertainty' && [[ $(awk '{ print $1 * 3.6e6, $2 * 3.6e6 }' <<<"$output") == '3 5000' ]]
+    panel 'Regions of job'
+    [[ $(tr '\t' ' ' <<<"${lines[0]}") == 'solve 3 50 4000 NULL 80' && ${lines[1]} == '(idle)'* && ${lines[2]} == read* ]]
+    panel 'Nodes: what became'
     [[ $(awk '{ print $2, $3, $4 * 3.6e6, $5 * 3.6e6, $9 }' <<<"$output") == 'n3 2026-11-20 8000 3000 87.5' ]]
     # the curve of a job: four bins of 25 s; three of 40 s, of which one is half covered and the last ends with the record
-    query=$(grep '^Power of job' asked | cut -f 2)
-    run -0 mariadb --no-defaults --socket="$server/socket" -N apapi -e "$query"
+    panel 'Power of job'
     [[ $(wc -l <<<"$output") -eq 7 && $(awk '$2 == "n2" { print $1 - 1795168800, $3 + 0 }' <<<"$output") == $'20 70\n60 70\n90 70' ]]
     [[ $(awk '$2 == "n1" { print $1 - 1795168800 }' <<<"$output" | head -n 2 | tr '\n' ' ') == '12.5 37.5 ' ]]
 }
