@@ -102,15 +102,15 @@ measured() {
     true_energy 0 250
     # the whole program, which did not begin before
     jq -e '.components[0].events[0].covered_s > 0.45' <<<"$json"
-    gpus 'library init_ms=5000\ngpu power_w=250\n'
-    measure nvml sleep 4
+    gpus 'library init_ms=3000\ngpu power_w=250\n'
+    measure nvml sleep 2
     true_energy 0 250
     jq -e '.program.elapsed_s - .components[0].events[0].covered_s > 0.3' <<<"$json"
 }
 
 @test "a driver that starts slowly does not hold the program up if nobody named it" {
-    gpus 'library init_ms=3000\ngpu power_w=250\n'
-    measure '' sleep 4
+    gpus 'library init_ms=1500\ngpu power_w=250\n'
+    measure '' sleep 2.5
     # what another thread reads may be read later than all that counts as elapsed, by what the uncertainty says
     jq -e '.components[].events[]? | select(.kind == "energy") |
         .total >= 250 * (.covered_s - 0.001) and .total <= 250 * (.covered_s + 0.001) + .uncertainty_j' <<<"$json"

@@ -41,13 +41,12 @@ record() {
 
 # The only record of JOB on NODE, for the jobs FROM to TO, too.
 copies() { # JOB NODE FROM TO
-    local file job
+    local file lines job
     file=$(grep -l "\"job\":$1," "$acct"/*/"$2.jsonl")
+    lines=$(grep "\"job\":$1," "$file")
     for ((job = $3; job <= $4; job++)); do
-        sed -n "s/\"job\":$1,/\"job\":$job,/p" "$file" >>"$BATS_TEST_TMPDIR/copies"
-    done
-    cat "$BATS_TEST_TMPDIR/copies" >>"$file"
-    rm "$BATS_TEST_TMPDIR/copies"
+        printf '%s\n' "${lines//\"job\":$1,/\"job\":$job,}"
+    done >>"$file"
 }
 
 report() { "$apapi" report --acct-dir "$acct" "$@"; }
