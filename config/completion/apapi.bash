@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# Completion of apapi and atime for bash, and for zsh after `autoload -U +X bashcompinit && bashcompinit`.
+# Completion of apapi and atime for bash, and for zsh after `autoload -U compinit bashcompinit && compinit && bashcompinit`.
 # Commands, options and names come from the programs themselves.
 
 # Sets `word`: the word before the cursor as a shell sees it. Readline divides it at ':' and '=' as well.

@@ -11,6 +11,7 @@
 #include "apapi/catalog.h"
 #include "apapi/session.h"
 #include "base/text.h"
+#include "config/config.h"
 #include "record/fields.h"
 
 /* --- messages and options ------------------------------------------------------------------- */
@@ -34,6 +35,27 @@ int command_fail(const char *command, const char *format, ...)
     say(command, format, values);
     va_end(values);
     return EXIT_FAILURE;
+}
+
+static void say_folder(const char *text, void *command)
+{
+    if (strstr(text, "_dir = ")) { /* `apapi config --check` reports the others */
+        command_fail(*(const char **)command, "%s", text);
+    }
+}
+
+void command_read_config(const char *command, struct config *config)
+{
+    const char *path = config_path();
+    bool site = path == config_site_path();
+
+    /* ordinary users may be kept from reading the site's */
+    if (config_read(config, path, &(struct config_sink){say_folder, &command}) &&
+        !(site && (errno == ENOENT || errno == EACCES))) {
+        command_fail(command, "%s%s has no effect: %s", site ? "" : "APAPI_CONFIG=", path,
+                     errno == EPERM ? "others can write it, or it is another user's"
+                                    : strerror(errno));
+    }
 }
 
 int command_refuse(const char *command, const char *format, ...)

@@ -40,6 +40,12 @@ bool config_check(const struct config *config, const struct config_sink *mistake
 int command_fail(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/**
+ * Read the file of config_path(). Says on standard error if the whole file, or a line that names a
+ * folder, has no effect: the command works on other files than the site means.
+ */
+void command_read_config(const char *command, struct config *config);
+
 /** Like command_fail(). @return USAGE_ERROR. */
 int command_refuse(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

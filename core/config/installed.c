@@ -170,8 +170,9 @@ int config_folder_check(const char *path, struct apapi_error *err)
         if (errno != ENOENT || !slash || strcmp(existing, "/") == 0) {
             return apapi_fail(err, errno, "%.150s: %s", path, strerror(errno));
         }
+        up += slash[1] != '\0';
         slash[slash == existing] = '\0';
-        if (++up > 1 && !is_standard(path)) {
+        if (up > 1 && !is_standard(path)) {
             return apapi_fail(err, ENOENT, "%.150s: the folder above it does not exist", path);
         }
     }

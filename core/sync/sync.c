@@ -550,7 +550,7 @@ static int main_run(struct sync *sync)
     if (query->wanted.cluster && folder_check_name(query->wanted.cluster)) {
         return command_refuse("sync", "--clusters takes the name of a cluster");
     }
-    config_read(&config, config_path(), NULL);
+    command_read_config("sync", &config);
     query->dir = query->dir ? query->dir : config.acct_dir;
     sync->incremental = !query->from && !query->jobs;
     if (sync_run(sync, &err)) {

@@ -105,7 +105,7 @@ apapi report: 92.2: no record of 1 of 2 nodes; there is one of n1" ]]
         read -ra words <<<"$words"
         tells 0 $'1|20000\n2|30000' cells jobid "${words[@]}" -o energy
     done
-    complains 1 '*several jobs match: 1, 2;*' "$apapi" show --acct-dir "$acct" -j 1 -j 2
+    complains 1 '*several jobs match: 1 of c1, 2 of c2;*' "$apapi" show --acct-dir "$acct" -j 1 -j 2
 }
 
 @test "CO2 and cost, with PUE" {

@@ -107,6 +107,20 @@ END
     prints 1 '*mistake *apapi.conf: ignored: *' "$apapi" doctor estimate
 }
 
+@test "a folder may end with a slash; user_records that others could change or replace gets no copies" {
+    ((EUID == 0)) || skip 'needs root'
+    put_programs "$BATS_TEST_TMPDIR"
+    users=$BATS_TEST_TMPDIR/above/users
+    put "acct_dir = $BATS_TEST_TMPDIR//acct/"$'\n'"libexec_dir = $BATS_TEST_TMPDIR"$'\n'"user_records = $users"
+    mkdir -p "$users"
+    tells 0 "$conf: ok" "$apapi" config --check "$conf"
+    for folder in "$users" "$BATS_TEST_TMPDIR/above"; do
+        chown 4711 "$folder"
+        prints 1 "$conf:3: user_records: no records can be trusted on this machine: $users: others than root can *" "$apapi" config --check "$conf"
+        chown 0 "$folder"
+    done
+}
+
 @test "ok; without --check the values and where they come from" {
     put $'default = rapl\n[estimate]\nidle_w = 60\ncore_w = 8'
     tells 0 "$conf: ok" "$apapi" config --check "$conf"

@@ -30,6 +30,9 @@ texts() { # TREE
     run -0 "$tree/bin/apapi" config
     mv "$tree/etc/apapi/kept" "$tree/etc/apapi/apapi.conf"
     [[ ${lines[0]} == "# $tree/etc/apapi/apapi.conf: there is no such file: "* ]]
+    chmod 666 "$tree/etc/apapi/apapi.conf"
+    ((EUID)) || complains 1 "apapi report: $tree/etc/apapi/apapi.conf has no effect: others can write it*" "$tree/bin/apapi" report
+    chmod 644 "$tree/etc/apapi/apapi.conf"
 }
 
 @test "--prefix: texts and manual pages name its folders and no others" {

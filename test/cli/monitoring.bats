@@ -144,6 +144,7 @@ Running steps of the highest energy: cluster=c1 jobid=9 step=0 user=anna 4900
 Running steps of the highest energy: cluster=c1 jobid=9 step=batch user=anna 4900
 Running steps with meters that cannot be read: cluster=c1 domain=gpu jobid=8 node=n1 step=0 1
 ApapiNodeNotMeasured: nothing
+ApapiExportStopped: nothing
 ApapiMetersFail: cluster=c1 domain=gpu node=n1 1
 ApapiCoverageLow: cluster=c1 node=n1 0.75
 ApapiRecordsWait: instance=127.0.0.1:8000 2

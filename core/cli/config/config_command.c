@@ -17,6 +17,7 @@
 #include "apapi/session.h"
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/totals/totals.h"
@@ -252,6 +253,16 @@ static int owner_check(const char *path, struct apapi_error *err)
                : 0;
 }
 
+/* Refuse what user_store_append() refuses: others can change the folder, or the one above it. */
+static int users_check(const char *path, struct apapi_error *err)
+{
+    int folder = geteuid() == 0 ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    int result = folder < 0 ? 0 : access_let_in(folder, path, 0700, err);
+
+    folder_close(folder);
+    return result;
+}
+
 /* Check a folder to which root must be able to write, and report what is lost. "": off. */
 static void check_folder(const struct config *config, const char *key, const char *path,
                          const struct config_sink *sink)
@@ -261,7 +272,7 @@ static void check_folder(const struct config *config, const char *key, const cha
     struct apapi_error err;
 
     if (*path && (config_folder_check(path, &err) || (live && memory_check(path, &err)) ||
-                  (!live && !own && owner_check(path, &err)))) {
+                  (own && users_check(path, &err)) || (!live && !own && owner_check(path, &err)))) {
         snprintf(text, sizeof text, "no %s can be %s on this machine: %s",
                  live ? "live pages" : "records", errno == EPERM ? "trusted" : "written", err.text);
         complain_of(config, key, text, sink);

@@ -399,7 +399,9 @@ static const struct remedy {
      "measure with srun --apapi=, which asks as root. Whoever may open /dev/ipmi0 may switch the "
      "machine off: give no user that right; over the network a user of the BMC with privilege USER "
      "is enough: host, user and password_file in section [ipmi]"},
-    {"ipmi", "ipmi", NULL, ENOSYS, ANYWHERE, "install FreeIPMI (Debian: libfreeipmi17)"},
+    {"ipmi", "ipmi", NULL, ENOSYS, ANYWHERE,
+     "install FreeIPMI (Debian: libfreeipmi17); an APAPI that was built without it must be built "
+     "again with its headers (libfreeipmi-dev)"},
     {"ipmi", "papi", NULL, 0, ANYWHERE, NULL},
     {"nvml", NULL, NULL, EACCES, ANYWHERE,
      "as root: chmod a+rw /dev/nvidiactl /dev/nvidia[0-9]*, for good by the module's option "

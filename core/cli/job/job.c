@@ -268,13 +268,20 @@ static bool names_cluster(const struct apapi_record *record, void *context)
 static int refuse_several(const struct show *show, const char *command)
 {
     struct namelist jobs = {0};
-    char list[80] = "", job_id[32];
+    char list[80] = "", job_id[32], name[32 + sizeof show->records->id.cluster];
+    const char *first = show->records[0].id.cluster;
+    bool clusters = false;
     size_t size = 0, i = 0;
     int result = 0;
 
+    for (size_t k = 1; k < show->count; k++) {
+        clusters |= strcmp(show->records[k].id.cluster, first) != 0;
+    }
     for (size_t k = 0; k < show->count && result == 0; k++) {
         job_id_text(&show->records[k].id, job_id, sizeof job_id);
-        result = namelist_add(&jobs, job_id);
+        snprintf(name, sizeof name, clusters ? "%s of %s" : "%s", job_id,
+                 show->records[k].id.cluster);
+        result = namelist_add(&jobs, name);
     }
     namelist_unique(&jobs);
     for (; i < jobs.count && size + strlen(jobs.names[i]) + 3 <= sizeof list; i++) {

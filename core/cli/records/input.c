@@ -471,13 +471,7 @@ int records_begin(struct query *query)
     static char own[PATH_MAX];
     int status;
 
-    /* `apapi config --check` reports mistakes in apapi.conf */
-    if (config_read(&config, config_path(), NULL) && config_path() != config_site_path() &&
-        (errno == ENOENT || errno == EPERM)) {
-        fprintf(stderr, "apapi %s: APAPI_CONFIG=%s has no effect: %s\n", query->command,
-                config_path(),
-                errno == ENOENT ? strerror(errno) : "others can write it, or it is another user's");
-    }
+    command_read_config(query->command, &config);
     query->config = &config;
     if (query->db && (query->dir || query->file_count > 0)) {
         return command_refuse(query->command, "--db cannot be combined with files or --acct-dir");
