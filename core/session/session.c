@@ -249,12 +249,24 @@ static int session_start(struct apapi_session *session, uint64_t requested_ns,
     return 0;
 }
 
+/* Lock a session. 0; -1 with EDEADLK in a function that holds what the caller would wait for */
+static int session_lock(struct apapi_session *session, struct apapi_error *err)
+{
+    if (common_is_telling(&session->sampling->common)) {
+        return apapi_fail(err, EDEADLK, "the session calls the caller");
+    }
+    pthread_mutex_lock(&session->lock);
+    return 0;
+}
+
 int apapi_session_start(struct apapi_session *session, uint64_t requested_ns,
                         struct apapi_error *err)
 {
     int result;
 
-    pthread_mutex_lock(&session->lock);
+    if (session_lock(session, err)) {
+        return -1;
+    }
     result = session_start(session, requested_ns, err);
     pthread_mutex_unlock(&session->lock);
     return result;
@@ -264,16 +276,20 @@ int apapi_session_stop(struct apapi_session *session, struct apapi_error *err)
 {
     int result = 0;
 
-    pthread_mutex_lock(&session->lock);
+    if (session_lock(session, err)) {
+        return -1;
+    }
     if (session->state == RUNNING) {
         session->stop_ns = sampling_stop(session->sampling);
-        overflow_flush(&session->sampling->common.overflows, APAPI_STOP_WAIT_NS);
         session->state = STOPPED;
         session_show_state(session, APAPI_LIVE_ENDED);
     } else {
         result = apapi_fail(err, EALREADY, "the session does not run");
     }
     pthread_mutex_unlock(&session->lock);
+    if (result == 0) { /* without the lock: a handler may take a snapshot */
+        overflow_flush(&session->sampling->common.overflows, APAPI_STOP_WAIT_NS);
+    }
     return result;
 }
 
@@ -374,7 +390,9 @@ static int measure(struct apapi_session *session, bool so_far, struct apapi_meas
     struct apapi_measurement result = {0};
     int failed;
 
-    pthread_mutex_lock(&session->lock);
+    if (session_lock(session, err)) {
+        return -1;
+    }
     if (session->state == IDLE) {
         failed = apapi_fail(err, ENODATA, "the session has never been started");
     } else if (session->state == RUNNING && !so_far) {

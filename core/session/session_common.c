@@ -241,6 +241,13 @@ void common_pass_on(struct session_common *common, const struct component *compo
     }
 }
 
+static __thread const struct session_common *common_told; /* whose functions are being called */
+
+bool common_is_telling(const struct session_common *common)
+{
+    return common_told == common;
+}
+
 void common_report(struct session_common *common, struct component *component)
 {
     const struct apapi_sample sample = {.component = component->name,
@@ -251,6 +258,7 @@ void common_report(struct session_common *common, struct component *component)
                                         .values = component->values,
                                         .spans_ns = component->spans_ns};
 
+    common_told = common;
     if (common->live) {
         pthread_mutex_lock(&common->showing);
         live_show(common, component, 0);
@@ -260,15 +268,15 @@ void common_report(struct session_common *common, struct component *component)
         pthread_mutex_unlock(&common->showing);
     }
     overflow_evaluate(&common->overflows, component, common_index(common, component));
-    if (!common->on_sample) {
-        return;
-    }
-    for (size_t i = 0; i < component->event_count; i++) {
+    for (size_t i = 0; common->on_sample && i < component->event_count; i++) {
         component->readings[i] = component->raw[component->slots[i]];
         component->values[i] = component->meters[i].value;
         component->spans_ns[i] = component->meters[i].value_ns;
     }
-    pthread_mutex_lock(&common->reporting);
-    common->on_sample(&sample, common->context);
-    pthread_mutex_unlock(&common->reporting);
+    if (common->on_sample) {
+        pthread_mutex_lock(&common->reporting);
+        common->on_sample(&sample, common->context);
+        pthread_mutex_unlock(&common->reporting);
+    }
+    common_told = NULL;
 }

@@ -61,6 +61,9 @@ void common_pass_on(struct session_common *common, const struct component *compo
 /** Show a new reading on the live page, look at thresholds, and call on_sample(). */
 void common_report(struct session_common *common, struct component *component);
 
+/** @return whether the caller is on_sample() or on_live() of this session, which hold its locks. */
+bool common_is_telling(const struct session_common *common);
+
 /**
  * Show the result of a component on the live page: it is not read any more in this run.
  * @param end_ns  end of the run (CLOCK_MONOTONIC)

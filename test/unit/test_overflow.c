@@ -13,7 +13,7 @@
 /** The calls of a handler. Only the handler writes it. */
 struct told {
     atomic_int calls, count, returns;
-    atomic_bool hang;
+    atomic_bool hang, looks; /* looks: takes a snapshot */
     atomic_int stuck;
     struct apapi_overflow_crossing latest;
     char unit[APAPI_UNIT_SIZE];
@@ -43,6 +43,12 @@ static void tell(const struct apapi_overflow_crossing *crossing, void *user)
     }
     while (atomic_load(&mine->hang)) {
         usleep(1000);
+    }
+    if (atomic_load(&mine->looks)) {
+        struct apapi_measurement so_far;
+
+        assert_int_equal(apapi_session_snapshot(session, &so_far, NULL), 0);
+        apapi_measurement_clear(&so_far);
     }
     if (mine->session) {
         assert_int_equal(apapi_overflow_remove(mine->session, crossing->overflow), 0);
@@ -137,6 +143,17 @@ PREPARED(a_handler_that_hangs)
     assert_int_equal(told[0].count, steps());
     assert_int_equal(told[1].count, steps() / 2);
     assert_true(told[0].latest.first_ns <= told[0].latest.time_ns);
+}
+
+PREPARED(a_handler_that_takes_snapshots_until_the_stop)
+{
+    create("plain");
+    atomic_store(&told[0].looks, true);
+    set(EVENT, STEP_J, APAPI_OVERFLOW_EVERY, &told[0]);
+    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    await_more(&meters[PLAIN], 20);
+    halt();
+    assert_int_equal(told[0].count, steps());
 }
 
 PREPARED(nobody_waits_long_for_a_handler)

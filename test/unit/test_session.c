@@ -82,11 +82,26 @@ static void pause_for_readings(void)
     }
 }
 
+static _Atomic(struct apapi_session *) called;
+static atomic_int refusals;
+
+static void call_session(const struct apapi_sample *sample, void *unused)
+{
+    struct apapi_session *session = atomic_load(&called);
+    struct apapi_measurement so_far;
+
+    count_sample(sample, unused);
+    if (session && refusals == 0) {
+        refusals += apapi_session_stop(session, NULL) == -1 && errno == EDEADLK;
+        refusals += apapi_session_snapshot(session, &so_far, NULL) == -1 && errno == EDEADLK;
+    }
+}
+
 static struct apapi_session *create(void)
 {
     const struct apapi_intervals fast = {.default_ns = 5 * MS};
     const struct apapi_session_config config = {
-        .components = "rapl", .sources = "sysfs", .intervals = &fast, .on_sample = count_sample};
+        .components = "rapl", .sources = "sysfs", .intervals = &fast, .on_sample = call_session};
     struct apapi_session *session = apapi_session_create(&config, &why);
 
     fail_if(!session, "%s", why.text);
@@ -347,6 +362,19 @@ static uint64_t keep_interval(uint64_t requested_ns, uint64_t floor_ns, const ch
     apapi_event_rules_clear(&rules);
     apapi_measurement_clear(&m);
     return interval_ns;
+}
+
+WITH_PACKAGES(a_session_is_not_called_in_on_sample)
+{
+    struct apapi_session *session = create();
+
+    atomic_store(&called, session);
+    run(session, 0);
+    atomic_store(&called, NULL);
+    assert_int_equal(refusals, 2);
+    refusals = 0;
+    apapi_measurement_clear(&m);
+    apapi_session_destroy(session);
 }
 
 WITH_PACKAGES(a_definition_without_a_domain_makes_no_reading_every_ms)

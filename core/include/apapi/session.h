@@ -42,7 +42,7 @@ struct apapi_sample {
  * its own worker if its source is slow to open, may end the thread that reads it, or has failed for
  * a while. The longest waits [ns]: APAPI_START_WAIT_NS of a start for the first readings of own
  * workers, APAPI_STOP_WAIT_NS of a stop for their last readings, APAPI_SHARED_WAIT_NS of both for
- * the readings of the shared worker.
+ * the readings of the shared worker. A thread must not be cancelled in a function of a session.
  */
 #define APAPI_START_WAIT_NS UINT64_C(50000000)
 #define APAPI_STOP_WAIT_NS UINT64_C(100000000)
@@ -50,7 +50,8 @@ struct apapi_sample {
 
 /**
  * Called after each reading by the worker that made it. There is one call at a time. It delays the
- * next reading.
+ * next reading. It must neither end its thread nor call apapi_session_destroy(); the other
+ * functions of this session fail in it (EDEADLK).
  */
 typedef void (*apapi_sample_f)(const struct apapi_sample *sample, void *context);
 
