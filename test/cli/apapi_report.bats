@@ -29,6 +29,10 @@ load report_common
     record 41 0 n1 50375 200 475 '.domains.package |= (.min_w = 100 | .max_w = 700 | .uncertainty_j = 0) |
         .timeline = {bin_s: 100, package: {unit_j: 1, n: [25000, 70000]}}' # 25 s of 700 W until midnight, 75 s of 100 W
     [[ $(TZ=UTC cells energy,uncertainty --by day) == $'6250|11255\n88750|11255' ]]
+    for u in 449 949 123; do # its column
+        record $u 0 n2 0 10 100 ".domains.package.uncertainty_j = ${u}99"
+    done
+    [[ $(report -n -S 2026-01-01 -N n2 --format=uncertainty | xargs) == '12.4 kJ 45 kJ 95 kJ' ]]
 }
 
 @test "the nodes of a job are those that its batch step says, in its own row and in those of several jobs" {

@@ -236,8 +236,9 @@ static struct units_text energy_text(double energy_j, double uncertainty_j, int 
 static void put_number(const struct report *report, const struct report_field *field,
                        const struct report_row *row, double value, char text[CELL_SIZE])
 {
-    /* all energies and powers of a row are taken to be as uncertain as its total */
-    double share = field->offset == ROW(uncertainty_j) ? 1 : row->uncertainty_j / row->energy_j;
+    /* all energies and powers of a row are taken to be as uncertain as its total; of an
+     * uncertainty, two digits or three are shown */
+    double share = field->offset == ROW(uncertainty_j) ? 0.1 : row->uncertainty_j / row->energy_j;
     const char *currency = report->rates.currency;
 
     switch (field->kind) {
