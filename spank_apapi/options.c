@@ -159,6 +159,16 @@ static int options_refuse_each(enum spank_apapi_option option, char *lines)
     return -1;
 }
 
+/*
+ * The sampler did not answer, as it is missing, hangs or crashes: this must not fail the user's
+ * command. The nodes look at the option again.
+ */
+static int options_go_on(const char *what, const struct apapi_error *err)
+{
+    slurm_info("apapi: %s could not be checked: %s", what, err->text);
+    return 0;
+}
+
 static int options_ask_components(const char *list, struct apapi_error *err)
 {
     char answer[sizeof err->text];
@@ -170,16 +180,11 @@ static int options_ask_components(const char *list, struct apapi_error *err)
 static int options_check_list(enum spank_apapi_option option, const char *list)
 {
     struct apapi_error err;
-    char text[CONFIG_LIST_SIZE + 256];
 
     if (components_known(list) || options_ask_components(list, &err) == 0) {
         return 0;
     }
-    if (errno == ENOENT) {
-        return options_refuse(option, err.text);
-    }
-    snprintf(text, sizeof text, "'%s' could not be checked: %s", list, err.text);
-    return options_refuse(option, text);
+    return errno == ENOENT ? options_refuse(option, err.text) : options_go_on(list, &err);
 }
 
 static bool options_need_no_check(enum spank_apapi_option option)
@@ -252,11 +257,9 @@ static int options_check_overflow(void)
         (options_gather(variable, &err) || setenv(variable, overflow.lines, 1))) {
         return options_refuse(option, err.text);
     }
-    if (options_ask("overflow", getenv(variable), text, sizeof text, &err) == 0) {
+    if (options_ask("overflow", getenv(variable), text, sizeof text, &err) == 0 ||
+        (errno != ENOENT && options_go_on("--apapi-overflow", &err) == 0)) {
         return options_check_scopes(option, getenv(variable));
-    }
-    if (errno != ENOENT) {
-        return options_refuse(option, err.text);
     }
     options_refuse(option, strsep(&lines, "\n"));
     return options_refuse_each(option, lines);
@@ -281,7 +284,10 @@ static int options_check_budget(void)
     if (options_ask("budget", text, answer, sizeof answer, &err) == 0) {
         return 0;
     }
-    if (errno == ENOENT && strchr(answer, '\n')) {
+    if (errno != ENOENT) {
+        return options_go_on("--apapi-budget", &err);
+    }
+    if (strchr(answer, '\n')) {
         *strrchr(answer, '\n') = '\0'; /* a caret has lines of its own */
         return options_refuse(option, answer);
     }
@@ -306,7 +312,8 @@ static int options_pack(enum spank_apapi_option option)
         packed = true;
         return setenv(PACKET_VARIABLE, packet, 1) ? options_refuse(option, strerror(errno)) : 0;
     }
-    return errno == ENOENT ? options_refuse_each(option, packet) : options_refuse(option, err.text);
+    return errno == ENOENT ? options_refuse_each(option, packet)
+                           : options_go_on("the settings of events", &err);
 }
 
 /* Check APAPI_CMPLIST if it applies. */
@@ -320,6 +327,9 @@ static int options_check_listed(enum spank_apapi_option option)
         (config_components_check(listed, &err) == 0 &&
          (components_known(listed) || options_ask_components(listed, &err) == 0))) {
         return 0;
+    }
+    if (errno != ENOENT && errno != EINVAL) {
+        return options_go_on("APAPI_CMPLIST", &err);
     }
     snprintf(text, sizeof text, "APAPI_CMPLIST: %s", err.text);
     return options_refuse(option, text);

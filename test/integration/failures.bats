@@ -40,6 +40,20 @@ no_sleepers() { ! cluster on n1 pgrep -fx 'sleep 1020' && ! cluster on n2 pgrep 
     eventually no_sleepers
 }
 
+# bats test_tags=long
+@test "no sampler answers where srun runs: options that it would check do not fail the command" {
+    local option variables=()
+    for script in '' $'#!/bin/sh\nexec sleep 1020' $'#!/bin/sh\nulimit -c 0\nkill -SEGV $$'; do
+        sampler_is ${script:+"$script"} "start_timeout=200ms stop_timeout=300ms"
+        for option in --apapi=coretemp --apapi-interval=coretemp:1s '--apapi-overflow=total > 100W : log' --apapi-budget=1kJ --apapi=rapl; do
+            [[ $option != --apapi=rapl ]] || variables=(env 'APAPI_EVENTLIST=/dev/null')
+            tells 3 '*could not be checked: *apapi-sampler*' as_alice "${variables[@]}" srun -N1 "$option" sh -c 'exit 3'
+        done
+        variables=()
+    done
+    eventually no_sleepers
+}
+
 # Each task is told to the sampler, until its channel holds no more.
 # bats test_tags=long
 @test "the sampler hangs, and has 400 tasks to hear of: the line has the time that was waited" {
