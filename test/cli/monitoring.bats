@@ -179,9 +179,12 @@ END
         rows=$(mariadb --no-defaults --socket="$server/socket" -N apapi -e "$query")
         [[ -n $rows && $rows != NULL ]]
     done <asked
-    panel 'Energy\t' && [[ $(awk '{ print $1 * 3.6e6 }' <<<"$output") == 22000 ]]
-    panel 'Energy by day' && [[ $(awk '{ print $1, $3 * 3.6e6 }' <<<"$output") == '1795132800 22000' ]]
-    panel 'Uncertainty' && [[ $(awk '{ print $1 * 3.6e6, $2 * 3.6e6 }' <<<"$output") == '3 5000' ]]
+    panel 'Energy\t'
+    [[ $(awk '{ print $1 * 3.6e6 }' <<<"$output") == 22000 ]]
+    panel 'Energy by day'
+    [[ $(awk '{ print $1, $3 * 3.6e6 }' <<<"$output") == '1795132800 22000' ]]
+    panel 'Uncertainty'
+    [[ $(awk '{ print $1 * 3.6e6, $2 * 3.6e6 }' <<<"$output") == '3 5000' ]]
     panel 'Regions of job'
     [[ $(tr '\t' ' ' <<<"${lines[0]}") == 'solve 3 50 4000 NULL 80' && ${lines[1]} == '(idle)'* && ${lines[2]} == read* ]]
     panel 'Nodes: what became'

@@ -71,11 +71,16 @@ print(sorted(r.energy_j for r in found), found.skipped)"
 @test "what is not known is None, and what is no record is counted" {
     record 7 0 n1 0 100 50 'del(.domains.package.energy_j, .total, .trust.covered, .user)'
     printf '{"apapi":1,"job":7,"no\n"x"\n{"apapi":2,"start":"x"}\n{"apapi":1,"node":"n3","complete":false,"reason":"late"}\n' >>"$(echo "$acct"/*/n1.jsonl)"
+    for change in '.domains.package.energy_j = -1' 'del(.late_s)' '.domains = []' '.trust = 5'; do
+        record 7 0 n4 0 100 50 "$change"
+    done
+    record_line 7 0 n4 0 100 50 | sed 's/"covered":1/"covered":NaN/p; s/NaN/1,"covered":1/; /NaN/d' >>"$(echo "$acct"/*/n4.jsonl)"
+    printf '[%.0s' {1..2000} >>"$(echo "$acct"/*/n4.jsonl)"
     run -0 python "
 found = apapi.records('$acct')
 records = list(found)
 print(len(records), found.skipped, found.newer, records[0].energy_j, records[0].user, records[0].covered, records[0].domains['package'].mean_w)"
-    [[ $output == '1 2 1 None None None 50.0' ]]
+    [[ $output == '1 9 1 None None None 50.0' ]]
 }
 
 @test "the figures are those of apapi show and report" {

@@ -26,6 +26,7 @@ __all__ = ["Bin", "Domain", "Record", "Records", "frame", "records"]
 
 VERSION = 1  # of the record's format
 ADD_UP = ("package", "dram", "gpu")  # domains whose energies add up
+MANDATORY = operator.itemgetter("node", "start", "elapsed_s", "late_s", "complete", "domains", "components", "trust")
 Source = Union[str, "os.PathLike[str]", IO[str], IO[bytes]]
 
 
@@ -145,7 +146,21 @@ def _domain(values: dict[str, Any]) -> Domain:
     return Domain(**{field.name: _number(values.get(field.name)) for field in dataclasses.fields(Domain)})
 
 
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key is there twice")
+    return found
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no number")
+
+
 def _record(raw: dict[str, Any]) -> Record:
+    MANDATORY(raw)
+    if any(part.get("energy_j", 0) < 0 for part in (*raw["domains"].values(), raw.get("total", {}), raw["trust"])):
+        raise ValueError("an energy below 0")
     texts = {key: raw.get(key) for key in
              ("cluster", "job", "step", "name", "job_name", "user", "account", "partition", "tasks")}
     return Record(
@@ -154,7 +169,7 @@ def _record(raw: dict[str, Any]) -> Record:
         start=_stamp(raw["start"]),
         elapsed_s=float(raw["elapsed_s"]),
         complete=bool(raw["complete"]),
-        domains={name: _domain(values) for name, values in raw.get("domains", {}).items()},
+        domains={name: _domain(values) for name, values in raw["domains"].items()},
         **texts,
     )
 
@@ -185,12 +200,12 @@ class Records(Iterator[Record]):
         """Of a line: a record, or those of `atime -r`."""
         try:
             text = _element(line)
-            found = list(_raws(json.loads(text))) if text else []
+            found = list(_raws(json.loads(text, object_pairs_hook=_object, parse_constant=_refuse))) if text else []
             if any(each["apapi"] > VERSION for each in found):
                 self.newer += 1
                 return []
             return [_record(each) for each in found if "start" in each]
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             self.skipped += 1
             return []
 
