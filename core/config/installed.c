@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,6 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "config/config.h"
 
 /* --- folders of the installation ------------------------------------------------------------ */
 
@@ -123,6 +121,20 @@ const char *installed_path(enum installed_folder folder)
     return folders[folder].moved ? folders[folder].moved : folders[folder].configured;
 }
 
+const char *installed_plugin(char *path)
+{
+    const char *libexec = installed_path(INSTALLED_LIBEXEC), *folder = APAPI_BELOW_PLUGIN;
+    size_t prefix = strlen(libexec), below = strlen(APAPI_BELOW_LIBEXEC);
+
+    *path = '\0';
+    if (*folder == '/') {
+        snprintf(path, PATH_MAX, "%s/spank_apapi.so", folder);
+    } else if (prefix > below && strcmp(libexec + prefix - below, APAPI_BELOW_LIBEXEC) == 0) {
+        snprintf(path, PATH_MAX, "%.*s%s/spank_apapi.so", (int)(prefix - below), libexec, folder);
+    }
+    return path;
+}
+
 /* --- folders of records --------------------------------------------------------------------- */
 
 static bool is_standard(const char *path)
@@ -190,69 +202,6 @@ void config_folder_make_above(const char *path)
         snprintf(above, sizeof above, "%.*s", (int)(slash - path), path);
         if (mkdir(above, 0755) == 0) {
             chmod(above, 0755); /* independent of the umask */
-        }
-    }
-}
-
-/* --- files on network file systems ------------------------------------------------------------ */
-
-/* File system types of statfs(2); <linux/magic.h> has only some of them. */
-static const struct {
-    uint32_t magic;
-    const char *name;
-} kinds[] = {
-    {0x6969, "NFS"},       {0x0BD00BD0, "Lustre"}, {0x47504653, "GPFS"}, {0x19830326, "BeeGFS"},
-    {0x00C36400, "Ceph"},  {0xFF534D42, "CIFS"},   {0xFE534D42, "SMB"},  {0x517B, "SMB"},
-    {0x01021997, "9P"},    {0x5346414F, "AFS"},    {0x6B414653, "AFS"},  {0x73757245, "Coda"},
-    {0xAAD7AAEA, "PanFS"}, {0x7461636F, "OCFS2"},  {0x01161970, "GFS2"}, {0x20030528, "OrangeFS"}};
-
-/* @return the name of a network file system; NULL: another file system, or no such path. */
-static const char *network_kind(const char *path)
-{
-    struct statfs status;
-
-    if (statfs(path, &status)) {
-        return NULL;
-    }
-    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
-        if ((uint32_t)status.f_type == kinds[i].magic) {
-            return kinds[i].name;
-        }
-    }
-    return NULL;
-}
-
-/* Find the plugin of this program's installation. @return `path`; "": not known. */
-static const char *config_plugin(char path[PATH_MAX])
-{
-    const char *libexec = installed_path(INSTALLED_LIBEXEC), *folder = APAPI_BELOW_PLUGIN;
-    size_t prefix = strlen(libexec), below = strlen(APAPI_BELOW_LIBEXEC);
-
-    *path = '\0';
-    if (*folder == '/') {
-        snprintf(path, PATH_MAX, "%s/spank_apapi.so", folder);
-    } else if (prefix > below && strcmp(libexec + prefix - below, APAPI_BELOW_LIBEXEC) == 0) {
-        snprintf(path, PATH_MAX, "%.*s%s/spank_apapi.so", (int)(prefix - below), libexec, folder);
-    }
-    return path;
-}
-
-void config_network_check(const char *conf, const char *libexec_dir,
-                          const struct config_sink *warnings)
-{
-    char plugin[PATH_MAX];
-    const struct {
-        const char *key, *path;
-    } files[] = {
-        {"apapi.conf", conf}, {"libexec_dir", libexec_dir}, {"plugin", config_plugin(plugin)}};
-
-    for (size_t i = 0; i < COUNT_OF(files); i++) {
-        const char *kind = network_kind(files[i].path);
-
-        if (kind) {
-            config_complain(warnings,
-                            "%s: %.100s: on %s: every step waits while its server does not respond",
-                            files[i].key, files[i].path, kind);
         }
     }
 }

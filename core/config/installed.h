@@ -24,6 +24,9 @@ enum installed_folder {
  */
 const char *installed_path(enum installed_folder folder);
 
+/** Find the installed plugin. @param path  PATH_MAX bytes. @return `path`; "": not known. */
+const char *installed_plugin(char *path);
+
 /*
  * acct_dir and spool_dir. apapi-sampler creates the last folder of a path. It creates the folders
  * above it only if the path is the default: the disk of another path may not be mounted.
@@ -37,14 +40,5 @@ int config_folder_check(const char *path, struct apapi_error *err);
 
 /** Create the folders above a default path. Errors show up when the folder is used first. */
 void config_folder_make_above(const char *path);
-
-struct config_sink;
-
-/**
- * Report each file on a network file system for which every step waits: apapi.conf (its path is
- * `conf`), the helper programs, the installed plugin. Waits for its file system, as steps do.
- */
-void config_network_check(const char *conf, const char *libexec_dir,
-                          const struct config_sink *warnings);
 
 #endif

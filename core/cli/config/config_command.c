@@ -301,6 +301,53 @@ static bool check_programs(const struct config *config, const struct config_sink
     return true;
 }
 
+/* File system types of statfs(2); <linux/magic.h> has only some of them. */
+static const struct {
+    uint32_t magic;
+    const char *name;
+} network_kinds[] = {
+    {0x6969, "NFS"},       {0x0BD00BD0, "Lustre"}, {0x47504653, "GPFS"}, {0x19830326, "BeeGFS"},
+    {0x00C36400, "Ceph"},  {0xFF534D42, "CIFS"},   {0xFE534D42, "SMB"},  {0x517B, "SMB"},
+    {0x01021997, "9P"},    {0x5346414F, "AFS"},    {0x6B414653, "AFS"},  {0x73757245, "Coda"},
+    {0xAAD7AAEA, "PanFS"}, {0x7461636F, "OCFS2"},  {0x01161970, "GFS2"}, {0x20030528, "OrangeFS"}};
+
+/* @return the name of a network file system; NULL: another file system, or no such path. */
+static const char *network_kind(const char *path)
+{
+    struct statfs status;
+
+    if (statfs(path, &status)) {
+        return NULL;
+    }
+    for (size_t i = 0; i < COUNT_OF(network_kinds); i++) {
+        if ((uint32_t)status.f_type == network_kinds[i].magic) {
+            return network_kinds[i].name;
+        }
+    }
+    return NULL;
+}
+
+/* Report each file on a network file system for which every step waits. Waits for it, too. */
+static void check_network(const struct config *config, const struct config_sink *sink)
+{
+    char plugin[PATH_MAX];
+    const struct {
+        const char *key, *path;
+    } files[] = {{"apapi.conf", config_path()},
+                 {"libexec_dir", config->libexec_dir},
+                 {"plugin", installed_plugin(plugin)}};
+
+    for (size_t i = 0; i < COUNT_OF(files); i++) {
+        const char *kind = network_kind(files[i].path);
+
+        if (kind) {
+            config_complain(sink,
+                            "%s: %.100s: on %s: every step waits while its server does not respond",
+                            files[i].key, files[i].path, kind);
+        }
+    }
+}
+
 bool config_check(const struct config *config, const struct config_sink *mistakes,
                   const struct config_sink *warnings)
 {
@@ -326,7 +373,7 @@ bool config_check(const struct config *config, const struct config_sink *mistake
                         "%s: users cannot read it: their srun has other settings: chmod 644",
                         config->path);
     }
-    config_network_check(config_path(), config->libexec_dir, warnings);
+    check_network(config, warnings);
     return enabled && measures;
 }
 
