@@ -142,6 +142,14 @@ rapl:::A 1000.500 J' ]]
     [[ ${lines[0]} =~ ^handler\(0\)\ overflow\ at\ 0x[0-9a-f]+!\ vector=0x1\ count=[1-9] ]]
 }
 
+@test "a program with a sanitizer may ask PAPI" {
+    echo 'int main() { return 0; }' >"$BATS_TEST_TMPDIR/empty.c"
+    cc -fsanitize=address "$BATS_TEST_TMPDIR/empty.c" -o "$BATS_TEST_TMPDIR/empty" || skip "no AddressSanitizer"
+    cc -fsanitize=address -I"$tree/include" "$examples/measure_block.c" -o "$BATS_TEST_TMPDIR/block" -L"$tree/lib" -lapapi -Wl,-rpath,"$tree/lib"
+    run -1 "$BATS_TEST_TMPDIR/block" nonsense
+    [[ $output == *nonsense* && $output != *DEEPBIND* ]]
+}
+
 @test "regions: the phases of a program" {
     needs_sim
     run -0 "$built/regions"

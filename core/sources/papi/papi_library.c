@@ -25,13 +25,6 @@
 #define WANTED_MAX 32
 #define UNFINISHED_MAX 32
 
-/* A host program may have its own PAPI, which ours must not use. Sanitizers lack RTLD_DEEPBIND. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define LOAD_FLAGS (RTLD_NOW | RTLD_LOCAL)
-#else
-#define LOAD_FLAGS (RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND)
-#endif
-
 static struct papi_library library;
 static void *handle;
 static int users;
@@ -329,12 +322,15 @@ static int catch_calls(struct apapi_error *err)
 
 const struct papi_library *papi_library_load(struct apapi_error *err)
 {
+    /* A program may have its own PAPI, which ours must not use. A sanitizer ends the program. */
+    bool deep = !dlsym(RTLD_DEFAULT, "__sanitizer_print_stack_trace");
+    int flags = RTLD_NOW | RTLD_LOCAL | (deep ? RTLD_DEEPBIND : 0);
     struct apapi_error why;
 
     if (handle) {
         return &library;
     }
-    handle = shared_library_open(library_name(), LOAD_FLAGS, symbols, &library, &why);
+    handle = shared_library_open(library_name(), flags, symbols, &library, &why);
     if (!handle) {
         apapi_fail(err, ENOSYS, "%s%s", errno == ENOENT ? "no PAPI: " : "", why.text);
     } else if (catch_calls(err)) {
