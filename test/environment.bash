@@ -40,6 +40,9 @@ tells() { run "-$1" "${@:3}" && fits "$output" "$2"; } # STATUS PATTERN COMMAND.
 prints() { run "-$1" --separate-stderr "${@:3}" && fits "$output" "$2"; }
 complains() { run "-$1" --separate-stderr "${@:3}" && fits "$stderr" "$2"; }
 
+# A command that fails, with any status.
+fails() { run "${@:2}" && ((status != 0)) && fits "$output" "$1"; } # PATTERN COMMAND...
+
 # shellcheck disable=SC2053 # a pattern
 fits() { [[ $1 == $2 ]] || { echo "not '$2'" && return 1; }; } # TEXT PATTERN
 

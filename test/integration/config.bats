@@ -101,8 +101,7 @@ interval_ms() { # NODE
     configure "allow_users = $(cluster run id -u bob), carol"
     for command in 'srun -N1' sbatch salloc; do
         # shellcheck disable=SC2086 # words
-        run as_alice $command --apapi=rapl "$script"
-        [[ $status -ne 0 && $output == *'lets certain users only ask'* ]]
+        fails '*lets certain users only ask*' as_alice $command --apapi=rapl "$script"
     done
     # what stands in his shell's files ends nothing
     tells 0 '*: apapi: SLURM_APAPI is ignored: *certain users*' as_alice SLURM_APAPI=rapl srun -N1 "$script"
@@ -116,8 +115,7 @@ interval_ms() { # NODE
     [[ $(records n1 | wc -l) -eq $before ]]
     configure $'allow_users = bob\ndefault=rapl'
     tells 0 '' cluster run --user bob srun -N1 -w n1 --apapi=off true
-    run as_alice srun -N1 -w n1 --apapi=off true
-    [[ $status -ne 0 && $output == *'lets certain users only ask'* ]]
+    fails '*lets certain users only ask*' as_alice srun -N1 -w n1 --apapi=off true
     tells 0 '*SLURM_APAPI is ignored: *certain users*package*' as_alice SLURM_APAPI=off srun -N1 -w n1 sleep 0.2
     as_alice _SLURM_SPANK_OPTION_apapi_apapi=off srun -N1 -w n1 true
     eventually records_are n1 $((before + 2))
@@ -211,8 +209,7 @@ interval_ms() { # NODE
     # what is said on the command line counts all the same, and is refused if it is wrong
     tells 0 '*is ignored: *package*' as_alice SLURM_APAPI_INTERVAL=fast srun -N1 -w n1 --apapi=rapl sleep 0.2
     tells 0 '*package*' as_alice SLURM_APAPI=rpl srun -N1 -w n1 --apapi=rapl sleep 0.2
-    run as_alice SLURM_APAPI=rapl srun -N1 -w n1 --apapi=rpl sleep 0.2
-    [[ $status -ne 0 && $output == *"'rpl'"* ]]
+    fails "*'rpl'*" as_alice SLURM_APAPI=rapl srun -N1 -w n1 --apapi=rpl sleep 0.2
 }
 
 @test "sampler_cpu and sampler_nice: where it can, and no error where not" {

@@ -88,8 +88,7 @@ is_whole() {
     plugstack default=rapl
     alice_sh "APAPI_CMPLIST=powercap sbatch_wait -N1 -w n1 --export=NONE -o out --apapi --wrap '/bin/sleep 0.2'"
     [[ $(events_of n1) == *powercap* && $(events_of n1) != *rapl* ]]
-    run alice_sh "APAPI_CMPLIST=foo srun -N1 --apapi true"
-    [[ $status -ne 0 && $output == *"error: apapi: APAPI_CMPLIST: unknown component 'foo'"* ]]
+    fails "*error: apapi: APAPI_CMPLIST: unknown component 'foo'*" alice_sh "APAPI_CMPLIST=foo srun -N1 --apapi true"
     run -0 alice_sh "APAPI_CMPLIST=foo srun -N1 -w n1 --apapi=rapl sleep 0.2"
     [[ $(events_of n1) == *rapl* ]]
 }

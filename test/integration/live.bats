@@ -76,14 +76,11 @@ rapl:::PACKAGE_ENERGY:PACKAGE1\nrapl:::DRAM_ENERGY:PACKAGE1' ]]
     begin_it --apapi=rapl
     as alice "$look" "$page"
     cluster on n1 "$look" "$page"
-    run as bob "$look" "$page"
-    [[ $status -eq 1 && $output == "$page: Permission denied" ]]
+    tells 1 "$page: Permission denied" as bob "$look" "$page"
     # nor does he see that it is there
     [[ $(counts n1 bob) == '0 0 0 0' ]]
-    run as bob ls "$pages/n1"
-    [[ $status -ne 0 && $output == *'Permission denied'* ]]
-    run as bob ls "${page%/*}"
-    [[ $status -ne 0 && $output == *'Permission denied'* ]]
+    fails '*Permission denied*' as bob ls "$pages/n1"
+    fails '*Permission denied*' as bob ls "${page%/*}"
     # the page, and the socket by which programs tell their regions
     [[ $(as alice ls "${page%/*}") == "${page##*/}"$'\n'"${page##*/}.regions" ]]
     [[ $(counts n1 alice) == '1 0 0 0' ]]
@@ -110,8 +107,7 @@ rapl:::PACKAGE_ENERGY:PACKAGE1\nrapl:::DRAM_ENERGY:PACKAGE1' ]]
     cluster on n1 pkill -KILL -x apapi-sampler
     dead() { [[ $(counts n1 root) == '0 0 1 0' ]]; }
     eventually dead
-    run as alice "$look" "$page"
-    [[ $status -eq 1 && $output == "$page: no process writes it" ]]
+    tells 1 "$page: no process writes it" as alice "$look" "$page"
     end_it
     cluster on n1 test -e "$page"
     as_alice srun -N1 -w n1 --apapi=rapl true

@@ -7,11 +7,6 @@
 #include "ms_common/map.h"
 #include "unit/unit.h"
 
-#define UNKNOWN                                                                                    \
-    {                                                                                              \
-        NAN, NAN, NAN, NAN, NAN                                                                    \
-    }
-
 #define COUNT_IN(domain) APAPI_KIND_COUNT, APAPI_DOMAIN_##domain
 #define ENERGY_IN(domain) APAPI_KIND_ENERGY, APAPI_DOMAIN_##domain
 #define FREQUENCY_IN(domain) APAPI_KIND_FREQUENCY, APAPI_DOMAIN_##domain
@@ -59,7 +54,7 @@ TEST(more_packages_and_dies_are_added)
         {"rapl:::PACKAGE_ENERGY:PACKAGE1_DIE0", ENERGY_IN(PACKAGE), {2, 2, 9, 0, 2}},
         {"rapl:::PACKAGE_ENERGY:PACKAGE1_DIE1", ENERGY_IN(PACKAGE), {4, 4, 9, 0, 4}},
         {"rapl:::PACKAGE_ENERGY:PACKAGE2", ENERGY_IN(PACKAGE), {8, 8, 9, 0, 8}},
-        {"rapl:::PACKAGE_ENERGY:PACKAGE3", ENERGY_IN(PACKAGE), UNKNOWN},
+        {"rapl:::PACKAGE_ENERGY:PACKAGE3", ENERGY_IN(PACKAGE), {NAN, NAN, NAN, NAN, NAN}},
     };
     struct ms_cpu cpu = {.msr_time_runtime = 0};
 
@@ -331,14 +326,6 @@ static void open_all(void)
     ms_init_measurement(system_of_test, list, MS_ALL);
 }
 
-static void close_all(void)
-{
-    ms_free_measurement(list);
-    ms_fini(system_of_test);
-    list = NULL;
-    system_of_test = NULL;
-}
-
 static void measure_make_tree(void)
 {
     machine_make_tree();
@@ -385,5 +372,6 @@ WITH_TREE(orders_of_two_threads)
     start_and_stop(NULL);
     pthread_join(other, NULL);
     stop_all();
-    close_all();
+    ms_free_measurement(list);
+    ms_fini(system_of_test);
 }
