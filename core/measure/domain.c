@@ -62,7 +62,7 @@ static struct apapi_timeline make_empty(uint64_t length_ns, uint64_t bin_ns)
 {
     struct apapi_timeline empty = {.bin_ns = bin_ns, .length_ns = length_ns};
 
-    while (length_ns > APAPI_TIMELINE_BINS * empty.bin_ns) {
+    while ((length_ns + APAPI_TIMELINE_BINS - 1) / APAPI_TIMELINE_BINS > empty.bin_ns) {
         empty.bin_ns *= 2;
     }
     empty.count = (size_t)((length_ns + empty.bin_ns - 1) / empty.bin_ns);
@@ -148,7 +148,7 @@ void apapi_timeline_coarsen(struct apapi_timeline *timeline, uint64_t bin_ns)
 {
     const struct apapi_timeline fine = *timeline;
 
-    while (fine.count > 0 && timeline->bin_ns < bin_ns) {
+    while (fine.count > 0 && timeline->bin_ns < bin_ns && timeline->bin_ns <= UINT64_MAX / 4) {
         timeline->bin_ns *= 2;
     }
     if (timeline->bin_ns > fine.bin_ns) {

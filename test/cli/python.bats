@@ -34,7 +34,7 @@ with open('$(echo "$acct"/*/n1.jsonl)') as file:
     print(sum(1 for _ in apapi.records('n1.jsonl.gz')), sum(1 for _ in apapi.records('$acct/*/n*')),
       sum(1 for _ in apapi.records('$acct', job=7)), sum(1 for _ in apapi.records('$acct', user='ben')),
       sum(1 for _ in apapi.records(file)))
-print(sum(1 for _ in apapi.records('$acct', since=datetime.date(2026, 11, 20))), sum(1 for _ in apapi.records('$acct', since=datetime.date(2026, 11, 21))))"
+print(sum(1 for _ in apapi.records('$acct', since=datetime.datetime(2026, 11, 20, 12))), sum(1 for _ in apapi.records('$acct', since=datetime.date(2026, 11, 21))))"
     [[ $output == $'2 3 2 1 2\n3 0' ]]
     "$apapi" show -f json -j 7.0 "$acct"/*/* >array.json
     run -0 python "

@@ -80,6 +80,8 @@ TEST(what_was_not_measured_is_not_covered)
     assert_int_equal(timeline.count, 2);
     assert_within(timeline.covered_pct[0], 75, 1e-6);
     assert_within(apapi_timeline_power_w(&timeline, 0), 100, 1e-6);
+    apapi_timeline_coarsen(&timeline, UINT64_MAX);
+    assert_int_equal(timeline.count, 1);
 }
 
 TEST(a_sum_has_all_energy_wherever_its_parts_begin)

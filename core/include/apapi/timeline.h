@@ -42,7 +42,7 @@ APAPI_API double apapi_timeline_energy_j(const struct apapi_timeline *timeline);
 APAPI_API double apapi_timeline_between_j(const struct apapi_timeline *timeline, uint64_t from_ns,
                                           uint64_t to_ns, uint64_t *known_ns);
 
-/** Join neighbouring bins until a bin is at least `bin_ns` wide [ns]. */
+/** Join neighbouring bins until a bin is at least `bin_ns` wide [ns], or 146 years. */
 APAPI_API void apapi_timeline_coarsen(struct apapi_timeline *timeline, uint64_t bin_ns);
 
 APAPI_END_C
