@@ -143,10 +143,14 @@ static struct region_stack *join_thread(void)
     return stack;
 }
 
-/* Runs after the functions of atexit(3), which may use regions. Other threads may still run. */
+/*
+ * Runs after the functions of atexit(3), which may use regions. Other threads may still run. The
+ * page is another process's in a child of _Fork() or clone(2).
+ */
 __attribute__((destructor)) static void join_exit(void)
 {
-    if (__atomic_load_n(&program.state, __ATOMIC_ACQUIRE) != PROGRAM_ON) {
+    if (__atomic_load_n(&program.state, __ATOMIC_ACQUIRE) != PROGRAM_ON ||
+        program.page->head.pid != (uint32_t)getpid()) {
         return;
     }
     for (uint32_t i = 0, count = page_thread_count(program.page); i < count; i++) {

@@ -2,6 +2,7 @@
 /* Regions of programs in a measured step, as its sampler sees them. */
 #include <pthread.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 #include "apapi/papi_hl_compat.h"
 #include "unit/region_fixture.h"
@@ -406,6 +407,29 @@ IN_STEP(a_forked_process_has_its_own_page)
     assert_int_not_equal(child->head.pid, finished.page->head.pid);
     assert_int_equal(count_of_region(child, "b"), 1);
     assert_int_equal(child->head.ended, 1);
+}
+
+static void exit_in_an_unknown_child(void)
+{
+    pid_t child;
+
+    CHECK(apapi_region_begin("a") == 0);
+    child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+    if (child == 0) {
+        exit(0);
+    }
+    CHECK(child > 0 && waitpid(child, NULL, 0) == child);
+    CHECK(apapi_region_end("a") == 0);
+    usleep(100000);
+    CHECK(apapi_region_begin("a") == 0 && apapi_region_end("a") == 0);
+}
+
+IN_STEP(a_child_that_no_handler_saw_leaves_the_page_alone)
+{
+    const struct page_program *page = run_quiet_program(exit_in_an_unknown_child);
+
+    assert_int_equal(count_of_region(page, "a"), 2);
+    assert_int_equal(page->head.misuses, 0);
 }
 
 static void close_everything(void)

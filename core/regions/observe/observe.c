@@ -274,6 +274,9 @@ static void program_grow(struct observer *observer, struct observed *program)
          program->threads++) {
         room->threads--;
     }
+    if (program->lacked < threads - program->threads) {
+        program->lacked = threads - program->threads;
+    }
 }
 
 /* Add up own ticks and passes of all threads, by node. */
@@ -407,7 +410,7 @@ void observed_count(struct observer *observer, const struct observed *program)
     losses->names += __atomic_load_n(&head->names_lost, __ATOMIC_RELAXED);
     losses->names += program_more(page_node_count(program->page), program->known);
     losses->threads += __atomic_load_n(&head->threads_lost, __ATOMIC_RELAXED);
-    losses->threads += program_more(page_thread_count(program->page), program->threads);
+    losses->threads += program->lacked;
     losses->misuses += __atomic_load_n(&head->misuses, __ATOMIC_RELAXED);
 }
 

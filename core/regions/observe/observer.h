@@ -75,6 +75,7 @@ struct observed {
     enum page_clock clock;
     struct page_results *results; /* NULL: none */
     uint32_t threads;             /* slots that are read */
+    uint32_t lacked;              /* most slots that were not, at any look */
     uint32_t known;               /* nodes that have a place in `nodes` */
     bool cut;                     /* no room for all nodes: further ones belong to the rest */
     uint16_t node[PAGE_NODES];
