@@ -5,6 +5,7 @@
 load report_common
 load ../browser/browser
 
+setup() { common_setup && page=$BATS_TEST_TMPDIR/a.html; }
 plot() { "$apapi" plot --acct-dir "$acct" "$@"; }
 
 model() { # PAGE: what it shows, as JSON
@@ -38,7 +39,6 @@ assert d.tagName == "svg" and not d.getElementsByTagName("script") and len(d.get
 }
 
 @test "what was crossed is marked in time, in the page and in the picture" {
-    local page=$BATS_TEST_TMPDIR/a.html
     record 17 0 n1 0 100 200 '.crossings = [{threshold: "total >= 5J", time: .start, value: 5, unit: "J", count: 1, action: "stamp"},
         {threshold: "gpu > <b>", time: .end, count: 1, action: "log"}]'
     record 18 0 n1 200 100 200
@@ -69,7 +69,6 @@ assert d.tagName == "svg" and not d.getElementsByTagName("script") and len(d.get
 }
 
 @test "the greatest values of the axes; marks where steps begin" {
-    page=$BATS_TEST_TMPDIR/a.html
     record 17 batch n1 0 100 200
     record 17 1 n1 60 20 200
     record 17 0 n1 10 50 200
@@ -106,7 +105,6 @@ EOF
 }
 
 @test "a gap where a node that ran is not known; domains and their total" {
-    page=$BATS_TEST_TMPDIR/a.html
     record 17 0 n1 0 100 200 '.timeline.package.n = [5000, null, 5000, 5000] | .domains.package.energy_j = 15000 |
         .domains.gpu = .domains.package | .timeline.gpu = {unit_j: 1, n: [5000, 5000, 5000, null]}'
     record 17 0 n2 0 100 300
@@ -120,7 +118,6 @@ EOF
 }
 
 @test "more nodes than lines: the highest energies, and the mean of the others" {
-    page=$BATS_TEST_TMPDIR/a.html
     for ((i = 1; i <= 10; i++)); do record 17 0 n$i 0 100 $((i * 100)); done
     run -0 plot 17 --by node -o "$page"
     [[ $(model "$page" | jq -c '[.series[].name]') == '["n10","n9","n8","n7","n6","n5","n4","mean of 3 others"]' ]]
@@ -146,7 +143,6 @@ EOF
 }
 
 @test "the page asks for nothing from elsewhere, and hostile names stay texts" {
-    page=$BATS_TEST_TMPDIR/a.html
     record 17 0 n1 0 100 200 "$hostile"
     run -0 plot 17 -o "$page"
     [[ $(grep -o 'https\?://[^"]*' "$page" | sort -u) == http://www.w3.org/2000/svg ]]
@@ -157,7 +153,6 @@ EOF
 # bats test_tags=long
 @test "in the browser: curves, table, trust, no error on the console, and hostile names stay texts" {
     need_browser
-    page=$BATS_TEST_TMPDIR/a.html
     record 17 0 n1 0 100 200 "$hostile"
     run -0 plot 17 -o "$page"
     run -0 browse "$page" --dump-dom
@@ -174,7 +169,6 @@ EOF
 # bats test_tags=long
 @test "in the browser: marks of steps, tooltip, zoom by wheel and by dragging, double click, keys" {
     need_browser
-    page=$BATS_TEST_TMPDIR/a.html
     record 17 batch n1 0 100 200 '.timeline.package.n = [5000, null, 5000, 10000] | .domains.package.energy_j = 20000'
     record 17 0 n1 75 20 400
     run -0 plot 17 -o "$page"

@@ -31,6 +31,8 @@ nothing_is_left() {
     [[ -z $(ls -A "$private") ]]
 }
 
+teardown() { keep_all_records && nothing_is_left; }
+
 # Does a record (JQ EXPRESSION in $json) have the regions of TRUTH, and do all energies add up to the node's?
 regions_fit() { # EXPRESSION TRUTH THREADS
     jq -e --argjson truth "$2" --argjson threads "$3" "$1"' | . as $record |
@@ -58,14 +60,12 @@ regions_fit() { # EXPRESSION TRUTH THREADS
     [[ $(grep -c '^1,region,\(low\|middle\|high\),,energy,J,[0-9.]*,[0-9.]*,W,,' "$BATS_TEST_TMPDIR/csv") == 3 ]]
     [[ $(grep -c '^1,region,\(low\|middle\|high\),package,energy,J,[0-9.]*,[0-9.]*,W,,' "$BATS_TEST_TMPDIR/csv") == 3 ]]
     [[ $(awk -F, '{ print NF }' "$BATS_TEST_TMPDIR/csv" | sort -u | wc -l) == 1 ]]
-    nothing_is_left
 }
 
 @test "a program that a signal kills in a region has its regions" {
     run -137 --separate-stderr marked -- "$atime" -f json -o "$json" "$phases" - 0.5 1 2 kill
     regions_fit . "$output" 2
     [[ $(jq -c '[.program.signal, (.regions[] | select(.name == "end") | .count)]' "$json") == '[9,1]' ]]
-    nothing_is_left
 }
 
 @test "each of several runs has its own regions; the warm-up has none" {
@@ -80,7 +80,6 @@ regions_fit() { # EXPRESSION TRUTH THREADS
     run -0 --separate-stderr marked -- "$atime" -r 2 "$phases" - 0.3 1 2
     [[ $stderr =~ $'\n'\ \ high\ +[0-9.]+\ ±\ [0-9.]+\ m?J || $stderr =~ $'\n'\ \ high\ +[0-9.]+\ ±\ [0-9.]+\ J ]]
     [[ $(wc -L <<<"$stderr") -le 80 ]]
-    nothing_is_left
 }
 
 @test "where a meter begins again, the uncertainty of the step is in that of each region" {
@@ -98,14 +97,12 @@ regions_fit() { # EXPRESSION TRUTH THREADS
     [[ $(jq -c '[has("regions"), has("regions_lost")]' "$json") == '[false,false]' ]]
     nothing_is_left
     run -127 marked -- "$atime" "$BATS_TEST_TMPDIR/nothing"
-    nothing_is_left
 }
 
 @test "no umask and no closed descriptor keeps regions away" {
     run -0 marked -- bash -c 'umask 777 && exec "$0" -f json "$1" - 0.2 1 1 2>"$2" 0<&-' "$atime" "$phases" "$json"
     chmod 600 "$json"
     regions_fit . "$output" 1
-    nothing_is_left
 }
 
 @test "what a killed atime has left is removed by the next one" {
@@ -116,7 +113,6 @@ regions_fit() { # EXPRESSION TRUTH THREADS
     run -0 marked -- "$atime" true
     nothing_is_left
     marked -- "$atime" bash -c 'kill -TERM $PPID; exec sleep 60' 2>/dev/null 3>&- || true
-    nothing_is_left
 }
 
 @test "under another atime that one has the regions" {

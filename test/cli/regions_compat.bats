@@ -208,8 +208,7 @@ EOF
     module=$repository/build/install/lib/python3/dist-packages
     [[ -e $module/apapi/__init__.py ]] || skip 'not installed'
     python_example
-    run --separate-stderr -0 marked env PYTHONPATH="$module" PYTHONDONTWRITEBYTECODE=1 python3 example.py
-    [[ -z $output && -z $stderr ]]
+    tells 0 '' marked env PYTHONPATH="$module" PYTHONDONTWRITEBYTECODE=1 python3 example.py
     [[ $(region_sum solve count) == 5 && $(region_sum inner count) == 5 && $(region_sum raises count) == 1 ]]
 }
 
@@ -218,8 +217,7 @@ EOF
     cp -r "$repository/bindings/python/apapi" .
     python_example
     sed -i 's/^assert apapi.available()/assert not apapi.available()/' example.py
-    run --separate-stderr -0 env LD_LIBRARY_PATH=/nonexistent PYTHONDONTWRITEBYTECODE=1 python3 example.py
-    [[ -z $output && -z $stderr ]]
+    tells 0 '' env LD_LIBRARY_PATH=/nonexistent PYTHONDONTWRITEBYTECODE=1 python3 example.py
 }
 
 @test "a set-uid program: the caller's variables load no library and name no file" {

@@ -12,6 +12,7 @@
 #define RANGE UINT64_C(262143328850)
 
 static int folder = -1;
+static struct node_meters meters; /* of the node sampler that runs, or of none */
 
 static void open_base(void)
 {
@@ -22,25 +23,26 @@ static void open_base(void)
 
 static void close_base(void)
 {
+    node_meters_close(&meters);
     close(folder);
     remove_base();
 }
 
-/* Begin a node sampler, whose session has counted nothing yet. */
-static void begin_with(struct node_meters *meters, bool node_meter)
+/* Begin a node sampler, whose session has counted nothing yet, after the end of the one before. */
+static void begin_with(bool node_meter)
 {
-    memset(meters, 0, sizeof *meters);
-    assert_int_equal(node_meters_open(meters, folder, "n1", node_meter, &why), 0);
+    node_meters_close(&meters);
+    assert_int_equal(node_meters_open(&meters, folder, "n1", node_meter, &why), 0);
 }
 
-static void begin(struct node_meters *meters)
+static void begin(void)
 {
-    begin_with(meters, false);
+    begin_with(false);
 }
 
 /* Let a worker read a meter; the session has counted `total_j` of the domain by then. */
-static void read_meter(struct node_meters *meters, const struct apapi_event *event, uint64_t raw,
-                       double total_j, uint64_t time_ns)
+static void read_meter(const struct apapi_event *event, uint64_t raw, double total_j,
+                       uint64_t time_ns)
 {
     const struct apapi_reading reading = {raw, 0};
     const struct apapi_sample sample = {.events = event, .readings = &reading, .event_count = 1};
@@ -50,13 +52,13 @@ static void read_meter(struct node_meters *meters, const struct apapi_event *eve
                                          .interval_ns = SECOND,
                                          .flags = APAPI_LIVE_MEASURED};
 
-    live_slot_write(&meters->live->domains[event->domain], &slot);
-    node_meters_sample(&sample, meters);
+    live_slot_write(&meters.live->domains[event->domain], &slot);
+    node_meters_sample(&sample, &meters);
 }
 
-static double shown_j(const struct node_meters *meters, enum apapi_domain domain)
+static double shown_j(enum apapi_domain domain)
 {
-    return meters->shown->domains[domain].total;
+    return meters.shown->domains[domain].total;
 }
 
 /* @return what a second sampler adds; a counter stood at `raw`, and `since_ns` later at `later`.
@@ -64,19 +66,16 @@ static double shown_j(const struct node_meters *meters, enum apapi_domain domain
 static double unseen_of(uint64_t raw, uint64_t later, uint64_t since_ns, unsigned resets)
 {
     static uint64_t time_ns = 1000 * SECOND; /* each call begins later than the one before */
-    struct node_meters first, second;
     double before_j;
 
     time_ns += 1000 * SECOND;
-    begin(&first);
-    read_meter(&first, &fake_energy_event, raw, 1, time_ns);
-    before_j = shown_j(&first, APAPI_DOMAIN_PACKAGE);
-    node_meters_close(&first);
-    begin(&second);
-    read_meter(&second, &fake_energy_event, later, 0, time_ns + since_ns);
-    before_j = shown_j(&second, APAPI_DOMAIN_PACKAGE) - before_j;
-    assert_int_equal(second.resets, resets);
-    node_meters_close(&second);
+    begin();
+    read_meter(&fake_energy_event, raw, 1, time_ns);
+    before_j = shown_j(APAPI_DOMAIN_PACKAGE);
+    begin();
+    read_meter(&fake_energy_event, later, 0, time_ns + since_ns);
+    before_j = shown_j(APAPI_DOMAIN_PACKAGE) - before_j;
+    assert_int_equal(meters.resets, resets);
     time_ns += since_ns;
     return before_j;
 }
@@ -120,18 +119,16 @@ NODE_TEST(slurm_is_told_package_dram_and_gpu)
     const struct apapi_event core = meter_of(APAPI_DOMAIN_CORE), gpu = meter_of(APAPI_DOMAIN_GPU);
     const struct apapi_event bmc = meter_of(APAPI_DOMAIN_NODE);
     const struct apapi_live_slot *sum;
-    struct node_meters meters;
 
-    begin(&meters);
+    begin();
     sum = &meters.shown->domains[APAPI_DOMAIN_NONE];
-    read_meter(&meters, &fake_energy_event, 0, 1000, 10 * SECOND);
-    read_meter(&meters, &core, 0, 800, 10 * SECOND);
-    read_meter(&meters, &bmc, 0, 9000, 11 * SECOND);
-    read_meter(&meters, &gpu, 0, 2000, 11 * SECOND);
+    read_meter(&fake_energy_event, 0, 1000, 10 * SECOND);
+    read_meter(&core, 0, 800, 10 * SECOND);
+    read_meter(&bmc, 0, 9000, 11 * SECOND);
+    read_meter(&gpu, 0, 2000, 11 * SECOND);
     assert_float_equal(sum->total, 1000 + 100 + 2000, 1e-9); /* each domain at its latest reading */
     assert_float_equal(sum->rate, 200, 1e-9);
     assert_int_equal(sum->time_ns, 11 * SECOND);
-    node_meters_close(&meters);
 }
 
 /*
@@ -148,27 +145,24 @@ NODE_TEST(slurm_is_told_other_meters_from_now_on)
                     {false, 1050, 9100, 10030}, {true, 1080, 9170, 10100},
                     {false, 1100, 9300, 10120}};
     const struct apapi_event bmc = meter_of(APAPI_DOMAIN_NODE);
-    struct node_meters meters;
 
     for (size_t i = 0; i < COUNT_OF(samplers); i++) {
         double package_j = samplers[i].package_j, bmc_j = samplers[i].bmc_j;
 
-        begin_with(&meters, samplers[i].node_meter);
+        begin_with(samplers[i].node_meter);
         if (!isnan(package_j)) {
-            read_meter(&meters, &fake_energy_event, (uint64_t)(package_j * 1e6),
-                       i == 0 ? package_j : 0, (10 + i) * SECOND);
+            read_meter(&fake_energy_event, (uint64_t)(package_j * 1e6), i == 0 ? package_j : 0,
+                       (10 + i) * SECOND);
         }
         if (!isnan(bmc_j)) {
-            read_meter(&meters, &bmc, (uint64_t)(bmc_j * 1e6), i == 3 ? bmc_j : 0,
-                       (10 + i) * SECOND);
-            assert_float_equal(shown_j(&meters, APAPI_DOMAIN_NODE), bmc_j, 1e-6);
+            read_meter(&bmc, (uint64_t)(bmc_j * 1e6), i == 3 ? bmc_j : 0, (10 + i) * SECOND);
+            assert_float_equal(shown_j(APAPI_DOMAIN_NODE), bmc_j, 1e-6);
         }
         if (isnan(samplers[i].told_j)) {
-            assert_true(isnan(shown_j(&meters, APAPI_DOMAIN_NONE)));
+            assert_true(isnan(shown_j(APAPI_DOMAIN_NONE)));
         } else {
-            assert_float_equal(shown_j(&meters, APAPI_DOMAIN_NONE), samplers[i].told_j, 1e-6);
+            assert_float_equal(shown_j(APAPI_DOMAIN_NONE), samplers[i].told_j, 1e-6);
         }
-        node_meters_close(&meters);
     }
 }
 
@@ -176,57 +170,45 @@ NODE_TEST(slurm_is_told_other_meters_from_now_on)
 NODE_TEST(a_meter_that_is_not_wanted_for_some_time)
 {
     const struct apapi_event gpu = meter_of(APAPI_DOMAIN_GPU);
-    struct node_meters meters;
 
-    begin(&meters);
-    read_meter(&meters, &fake_energy_event, 1000000, 1000, 10 * SECOND);
-    read_meter(&meters, &gpu, 1000000, 2000, 10 * SECOND);
-    node_meters_close(&meters);
-    begin(&meters);
-    read_meter(&meters, &fake_energy_event, 1000000, 0, 11 * SECOND);
-    read_meter(&meters, &fake_energy_event, 301000000, 300, 900 * SECOND);
-    assert_float_equal(shown_j(&meters, APAPI_DOMAIN_NONE), 3300 + 2 * 100, 1e-6);
+    begin();
+    read_meter(&fake_energy_event, 1000000, 1000, 10 * SECOND);
+    read_meter(&gpu, 1000000, 2000, 10 * SECOND);
+    begin();
+    read_meter(&fake_energy_event, 1000000, 0, 11 * SECOND);
+    read_meter(&fake_energy_event, 301000000, 300, 900 * SECOND);
+    assert_float_equal(shown_j(APAPI_DOMAIN_NONE), 3300 + 2 * 100, 1e-6);
     assert_float_equal(meters.shown->domains[APAPI_DOMAIN_NONE].rate, 100, 1e-6);
-    node_meters_close(&meters);
-    begin(&meters);
-    read_meter(&meters, &fake_energy_event, 301000000, 0, 901 * SECOND);
-    read_meter(&meters, &gpu, 90000000000, 0, 901 * SECOND);
-    read_meter(&meters, &gpu, 90500000000, 500, 902 * SECOND);
-    assert_float_equal(shown_j(&meters, APAPI_DOMAIN_GPU), 2500, 1e-6);
+    begin();
+    read_meter(&fake_energy_event, 301000000, 0, 901 * SECOND);
+    read_meter(&gpu, 90000000000, 0, 901 * SECOND);
+    read_meter(&gpu, 90500000000, 500, 902 * SECOND);
+    assert_float_equal(shown_j(APAPI_DOMAIN_GPU), 2500, 1e-6);
     assert_int_equal(meters.resets, 1);
-    node_meters_close(&meters);
 }
 
 NODE_TEST(a_page_of_another_version_begins_again)
 {
-    struct node_meters meters;
-
-    begin(&meters);
-    read_meter(&meters, &fake_energy_event, 1000000, 1000, 10 * SECOND);
+    begin();
+    read_meter(&fake_energy_event, 1000000, 1000, 10 * SECOND);
     meters.shown->head.version++;
-    node_meters_close(&meters);
-    begin(&meters);
-    read_meter(&meters, &fake_energy_event, 6000000, 0, 11 * SECOND);
+    begin();
+    read_meter(&fake_energy_event, 6000000, 0, 11 * SECOND);
     assert_int_equal(meters.shown->head.version, APAPI_LIVE_VERSION);
-    assert_float_equal(shown_j(&meters, APAPI_DOMAIN_PACKAGE), 1005, 1e-6);
-    assert_float_equal(shown_j(&meters, APAPI_DOMAIN_NONE), 5, 1e-6);
-    node_meters_close(&meters);
+    assert_float_equal(shown_j(APAPI_DOMAIN_PACKAGE), 1005, 1e-6);
+    assert_float_equal(shown_j(APAPI_DOMAIN_NONE), 5, 1e-6);
 }
 
 /* A state may have another layout. Then the totals go on from the page. */
 NODE_TEST(a_state_that_cannot_be_used)
 {
-    struct node_meters meters;
-
-    begin(&meters);
-    read_meter(&meters, &fake_energy_event, 1000000, 1000, 10 * SECOND);
-    node_meters_close(&meters);
+    begin();
+    read_meter(&fake_energy_event, 1000000, 1000, 10 * SECOND);
     assert_int_equal(unlinkat(folder, NODE_STATE, 0), 0);
-    begin(&meters);
-    read_meter(&meters, &fake_energy_event, 6000000, 3, 11 * SECOND);
-    assert_float_equal(shown_j(&meters, APAPI_DOMAIN_PACKAGE), 1003, 1e-6);
-    assert_float_equal(shown_j(&meters, APAPI_DOMAIN_NONE), 1003, 1e-6);
-    node_meters_close(&meters);
+    begin();
+    read_meter(&fake_energy_event, 6000000, 3, 11 * SECOND);
+    assert_float_equal(shown_j(APAPI_DOMAIN_PACKAGE), 1003, 1e-6);
+    assert_float_equal(shown_j(APAPI_DOMAIN_NONE), 1003, 1e-6);
 }
 
 /* --- what Slurm is told of a step ------------------------------------------------------------- */
@@ -306,25 +288,22 @@ TEST(joules_of_a_step_are_never_taken_back)
 
 NODE_TEST(totals_go_on)
 {
-    struct node_meters first, second;
+    struct node_meters second = {.state = NULL};
     struct node_reading reading;
 
-    begin(&first);
-    assert_true(isnan(shown_j(&first, APAPI_DOMAIN_PACKAGE)));
-    read_meter(&first, &fake_energy_event, 1000000, 0, 10 * SECOND);
-    read_meter(&first, &fake_energy_event, 4000000, 3, 11 * SECOND);
-    memset(&second, 0, sizeof second);
+    begin();
+    assert_true(isnan(shown_j(APAPI_DOMAIN_PACKAGE)));
+    read_meter(&fake_energy_event, 1000000, 0, 10 * SECOND);
+    read_meter(&fake_energy_event, 4000000, 3, 11 * SECOND);
     assert_fails(EWOULDBLOCK, node_meters_open(&second, folder, "n1", false, &why));
     node_meters_close(&second);
-    node_meters_close(&first);
-    begin(&second);
-    read_meter(&second, &fake_energy_event, 6000000, 0, 12 * SECOND);
-    read_meter(&second, &fake_energy_event, 7000000, 1, 13 * SECOND);
-    assert_float_equal(shown_j(&second, APAPI_DOMAIN_PACKAGE), 6, 1e-9);
-    assert_true(node_meters_next(&second, &reading));
+    begin();
+    read_meter(&fake_energy_event, 6000000, 0, 12 * SECOND);
+    read_meter(&fake_energy_event, 7000000, 1, 13 * SECOND);
+    assert_float_equal(shown_j(APAPI_DOMAIN_PACKAGE), 6, 1e-9);
+    assert_true(node_meters_next(&meters, &reading));
     assert_true(reading.unseen);
     assert_float_equal(reading.energy_j[APAPI_DOMAIN_PACKAGE], 3, 1e-9);
-    node_meters_close(&second);
 }
 
 /* --- the name of a node in the command line of slurmd ----------------------------------------- */
