@@ -118,6 +118,9 @@ set(CPACK_RPM_SPANK_PACKAGE_NAME slurm-spank-apapi)
 set(CPACK_RPM_SPANK_PACKAGE_REQUIRES "apapi >= ${PROJECT_VERSION}${apapi_needs_slurm_rpm}")
 set(CPACK_RPM_ENERGY_PACKAGE_NAME slurm-acct-energy-apapi)
 set(CPACK_RPM_ENERGY_PACKAGE_REQUIRES "apapi >= ${PROJECT_VERSION}${apapi_needs_exact_slurm_rpm}")
+if(Slurm_ROOT) # its libslurm is of no package
+  set(CPACK_RPM_SPEC_MORE_DEFINE "%global __requires_exclude ^libslurm[.]so")
+endif()
 cmake_path(GET APAPI_PYTHON_DIR PARENT_PATH apapi_python_above)
 # Folders of other packages.
 set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION

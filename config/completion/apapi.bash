@@ -73,6 +73,7 @@ _apapi_argument() { # KIND
     case $1 in
     JOB*) _apapi_offer , "$(_apapi_jobs)" ;;
     LIST | COMPONENT*) _apapi_components ;;
+    ANY) _apapi_offer : "$(apapi list --json 2>/dev/null | grep -o '{"name":"[^":]*"' | cut -d'"' -f4)" ;;
     USER*) _apapi_offer , "$(compgen -u)" ;;
     PARTITION*) _apapi_offer , "$(_apapi_ask sinfo -h -o %R)" ;;
     NODES*) _apapi_offer , "$(_apapi_ask sinfo -h -N -o %N | sort -u)" ;;
@@ -89,7 +90,8 @@ _apapi_kind() { # OPTION
 # The meaning of a word that belongs to no option, for a command.
 _apapi_operand() { # COMMAND
     case $1 in
-    list | doctor) echo COMPONENT ;;
+    list) echo COMPONENT ;;
+    doctor) echo ANY ;; # also those that cannot be read here
     show | plot | regions) echo JOB ;;
     help) echo COMMAND ;;
     *) echo FILE ;;

@@ -58,8 +58,8 @@ become() { # KEYS LINE [KEYS LINE]...: in both shells; blanks at the end and zsh
     local start
     printf -v start '. %q' "$script"
     run -0 "$repository/scripts/sim" --packages 1 -- python3 "$BATS_TEST_DIRNAME/type_keys.py" bash "$start" 1 \
-        'apapi list ra' 'atime -c nvml:ra'
-    [[ $output == $'apapi list rapl \natime -c nvml:rapl ' ]]
+        'apapi list ra' 'atime -c nvml:ra' 'apapi list cray' 'apapi doctor cray' # which is not of this machine
+    [[ $output == $'apapi list rapl \natime -c nvml:rapl \napapi list cray\napapi doctor cray_pm ' ]]
 }
 
 @test "jobs of the user, also behind a comma" {

@@ -117,12 +117,14 @@ public_tree() {
 
 @test "-DSlurm_ROOT= is the Slurm of the build, whatever an earlier run has found there or elsewhere" {
     build=$BATS_TEST_TMPDIR/build
-    mkdir -p "$BATS_TEST_TMPDIR"/{23,24}/include/slurm
+    mkdir -p "$BATS_TEST_TMPDIR"/{23/lib,24/lib64,23/include/slurm,24/include/slurm}
+    touch "$BATS_TEST_TMPDIR"/{23/lib,24/lib64}/libslurm.so
     for version in 23 24; do
         cp /usr/include/slurm/*.h "$BATS_TEST_TMPDIR/$version/include/slurm"
         sed -i "s/\(define SLURM_VERSION_NUMBER\).*/\1 0x$(printf %02x $version)0204/" "$BATS_TEST_TMPDIR/$version/include/slurm/slurm_version.h"
         run -0 cmake -S "$repository" -B "$build" --preset site "-DSlurm_ROOT=$BATS_TEST_TMPDIR/$version"
         [[ $output == *"found suitable version \"$version.02.4\""* ]]
+        grep -q "^SLURM_LIBRARY:.*=$BATS_TEST_TMPDIR/$version/lib.*/libslurm.so$" "$build/CMakeCache.txt"
     done
     run -1 cmake -S "$repository" -B "$build" --preset site -DSlurm_ROOT=/nosuch
 }
