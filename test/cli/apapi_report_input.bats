@@ -37,6 +37,8 @@ load report_common
     record 60 0 n1 0 10 100
     tells 0 '60|*' report -n -P -S 2026-11-20T10:00 -E 2026-11-20T10:01
     tells 1 'apapi report: no job found' report -S 2026-11-20T10:01 -E 2026-11-20T10:02
+    tells 1 '{"version":1,*"rows":*}*no job found' report -S 2026-11-20T10:01 -E 2026-11-20T10:02 --json
+    tells 1 'jobid,energy_j*no job found' report -S 2026-11-20T10:01 -E 2026-11-20T10:02 --csv --format=jobid,energy
     run -1 report -E 2026-11-20T10:00:10Z
     tells 0 '60|*' "$apapi" report -n -P - <"$acct"/*/n1.jsonl
     now=$(date +%s)

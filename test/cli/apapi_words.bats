@@ -70,6 +70,7 @@ import --db sqlite:f --acct-dir d f|either files or --acct-dir
 show|which JOB? See 'apapi help show'
 show -j 25 --db sqlite:x f|--db cannot be combined with files or --acct-dir
 show -f csv|which files? 'apapi help show' shows how
+show 519.0 -f merged n1|-f takes FILEs: name the step as -j 519.0
 show -f csv -u anna n1|one step of FILEs, as -f prints it, has only -j, -M, -N, -v and --strict: for the others name a JOB, without -f
 show -f none file|--format=none: valid are table, json, csv and merged
 show -f table -j 0 file|'0' is not a job

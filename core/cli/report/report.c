@@ -672,7 +672,7 @@ static int print_report(struct report *report)
         !report->json) { /* the cluster is not needed: all nodes have the same one */
         memmove(columns + 1, columns + 2, (--report->count - 1) * sizeof *columns);
     }
-    if (order && count == 0) {
+    if (order && count == 0 && report->form == REPORT_TABLE && !report->json) {
         free(order);
         return command_fail(COMMAND, "no job found");
     }
@@ -687,7 +687,8 @@ static int print_report(struct report *report)
     }
     free(order);
     print_remarks(report);
-    return command_end(COMMAND, result);
+    return result == 0 && count == 0 ? command_fail(COMMAND, "no job found")
+                                     : command_end(COMMAND, result);
 }
 
 /* --- the command ---------------------------------------------------------------------------- */

@@ -547,6 +547,11 @@ static int show_check(struct show_options *options)
                                   : "which files? 'apapi help %s' shows how",
                               query->command);
     }
+    if (options->format != CONFIG_NONE && job_is_named(*query->files) &&
+        access(*query->files, F_OK) != 0) {
+        return command_refuse(query->command, "-f takes FILEs: name the step as -j %s",
+                              *query->files);
+    }
     if (options->wait && apapi_duration_parse(options->wait, &options->wait_ns, &err)) {
         return command_refuse(query->command, "%s", err.text);
     }

@@ -55,7 +55,7 @@ struct apapi_job_total {
                         the energy is not known, the mean power of the rest is taken */
     uint64_t covered_ns;  /* node time for which energy_j is known [ns]: moments at which a node's
                              energy is known in all domains that add up and that a record of this
-                             moment has */
+                             moment has; gaps of two domains are taken to be at the same time */
     double uncertainty_j; /* of energy_j [J]: the sum over the domains, because all may err in the
                              same direction; NaN: not known */
     uint32_t missing_domains; /* bit 1 << enum apapi_domain: the domain adds up, and energy_j lacks
