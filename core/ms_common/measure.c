@@ -515,7 +515,7 @@ struct measure {
     struct page *page; /* NULL: there is none */
     struct ticker ticker;
     struct machine *machine;
-    bool running, session_running;
+    bool prepared, running, session_running;
     uint64_t page_start_ns;
 };
 
@@ -624,6 +624,7 @@ void measure_prepare(struct measure *measure, const struct ms_list *list, int fl
         pthread_mutex_unlock(&measure->control);
         return;
     }
+    measure->prepared = true;
     pthread_mutex_lock(&measure->lock);
     for (int r = 0; r < RESOURCES; r++) {
         struct target *target = &measure->targets[r];
@@ -689,6 +690,8 @@ void measure_start(struct measure *measure)
     pthread_mutex_lock(&measure->control);
     if (measure->running) {
         say("ms_start_measurement: the measurement is running");
+    } else if (!measure->prepared) {
+        say("ms_start_measurement: there was no ms_init_measurement()");
     } else {
         pthread_mutex_lock(&measure->lock);
         for (int r = 0; r < RESOURCES; r++) {

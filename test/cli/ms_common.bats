@@ -204,7 +204,7 @@ nothing_grew() {
     needs_sim
     run --separate-stderr -0 sim "$linked" misuse
     [[ $(grep -v ' 0\.000000$' <<<"$output") == $'of-null 0\nindexes 0\nappended 1 1\nchecks 1\ndeleted 1' ]]
-    for text in 'ms_start_measurement: the system is NULL' 'ms_start_measurement: the measurement is running' \
+    for text in 'ms_start_measurement: the system is NULL' 'ms_start_measurement: the measurement is running' 'ms_start_measurement: there was no ms_init_measurement()' \
         'ms_init_measurement: a measurement is running' 'ms_join_measurement: there was no ms_stop_measurement()' \
         'ms_set_timer: 64 is no set of' 'appendList: 3 is none of' 'ms_fini: not a system of ms_init()' \
         'ms_init_fpga_force_idle: not available' 'CPU: an interval of 1 ms'; do

@@ -88,9 +88,9 @@ struct apapi_overflow {
  * @return its number, 0 to APAPI_OVERFLOW_MAX - 1, the smallest that is free; -1 with errno
  *         EINVAL   (PAPI_EINVAL) no handler; an unknown mode or bit; a threshold that is
  *                  not finite or not above 0 (a temperature may be); hysteresis that is negative,
- *                  or so large that the threshold could be crossed once only; `hold_ns` or
- *                  hysteresis with another mode than ABOVE and BELOW; EVERY and TOTAL of a gauge
- *                  other than one of power
+ *                  or not less than the threshold (ABOVE, no temperature: it could be crossed
+ *                  once); `hold_ns` or hysteresis with another mode than ABOVE and BELOW; EVERY
+ *                  and TOTAL of a gauge other than one of power
  *         EDOM     (PAPI_EINVAL) the threshold is not in `unit`
  *         ERANGE   (PAPI_EINVAL) the threshold is below the counter's resolution
  *         ENOENT   (PAPI_ENOEVNT) the session does not measure the event; `err` has similar names

@@ -103,7 +103,8 @@ APAPI_API int apapi_scan_folder(struct apapi_scan *scan, const char *dir, struct
 
 /**
  * Read one file, pipe or device.
- * @return 0; -1 with errno of open(2) or read(2), EISDIR, or of the sink, which leaves `err` empty
+ * @return 0; -1 with errno of open(2) or read(2), EISDIR, EBADMSG (compressed data is damaged), or
+ *         of the sink, which leaves `err` empty
  */
 APAPI_API int apapi_scan_file(struct apapi_scan *scan, const char *path, struct apapi_error *err);
 

@@ -340,6 +340,7 @@ static void misuse_order(void)
 
     ms_join_measurement(system);
     ms_stop_measurement(system);
+    ms_start_measurement(system);
     ms_init_measurement(system, NULL, ALL);
     ms_start_measurement(system);
     ms_start_measurement(system);
