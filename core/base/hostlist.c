@@ -97,7 +97,7 @@ static int walk_rest(struct walk *walk, size_t length, const char *rest, const c
     }
     walk->name[length] = '\0';
     walk->count++;
-    return walk->visit(walk->context, walk->name);
+    return walk->visit ? walk->visit(walk->context, walk->name) : 0;
 }
 
 /* @return the comma after this name, or the end of the list. Commas in brackets do not count. */

@@ -14,6 +14,7 @@ typedef int (*hostlist_visit_f)(void *context, const char *name);
 
 /**
  * Visit each name in a list in Slurm's form: "login,n[001-004,7],r[1-2]n[1-4]".
+ * @param visit  NULL: the names are only counted
  * @return the number of names; -1 with errno EINVAL (malformed, or more than HOSTLIST_MAX names;
  * some may have been visited) or that of `visit`.
  */

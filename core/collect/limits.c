@@ -291,18 +291,16 @@ void step_limits_begin(struct step_limits *limits, const struct message *message
 
 /* --- crossings -------------------------------------------------------------------------------- */
 
-/* Write the step's IDs, one for each component, as arguments of scancel. */
+/* Append the step's IDs, one for each component, as arguments of scancel. */
 static void limits_steps(const struct step_limits *limits, char *text, size_t size)
 {
     const char *dot = strchr(limits->step, '.');
-    size_t length = 0;
 
     if (limits->job_count == 1) {
-        snprintf(text, size, " $task%.64s", dot ? dot : "");
+        text_append(text, size, "", " $task%.64s", dot ? dot : "");
     }
     for (size_t i = 0; i < limits->job_count && limits->job_count > 1; i++) {
-        length += (size_t)snprintf(text + length, size - length, " %u%.64s", limits->jobs[i],
-                                   dot ? dot : "");
+        text_append(text, size, "", " %u%.64s", limits->jobs[i], dot ? dot : "");
     }
 }
 

@@ -19,6 +19,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "base/units.h"
 
 #define HALF (APAPI_CROSSINGS_MAX / 2)
@@ -50,24 +51,6 @@ struct order {
     bool whole_job;
     struct reach reach; /* `job` 0: a node's limit, or too late for signals */
 };
-
-/* --- a crossing in words ---------------------------------------------------------------------- */
-
-#define LINE_SIZE 512
-
-/* "apapi: n1: total >= 5kJ crossed at 12:31:07.125 with 5.000 kJ" and a newline. */
-static void crossed_line(const struct apapi_crossing *crossing, const char *node,
-                         const char *said_by, char line[LINE_SIZE])
-{
-    bool has_unit = *crossing->unit != '\0';
-
-    snprintf(line, LINE_SIZE, "%s: %.64s: %.255s crossed at %s.%03d with %.40s%.40s\n", said_by,
-             node, crossing->threshold, units_local_time(crossing->unix_ns, "%H:%M:%S").text,
-             (int)(crossing->unix_ns % NS_PER_S / 1000000),
-             has_unit ? units_quantity(crossing->value, crossing->unit).text
-                      : units_part(true, "%.6g", crossing->value).text,
-             units_part(crossing->count > 1, ", for the %" PRIu64 ". time", crossing->count).text);
-}
 
 /* --- what an actor starts --------------------------------------------------------------------- */
 
@@ -350,11 +333,19 @@ static void reap(bool at_end)
 
 /* --- acting ----------------------------------------------------------------------------------- */
 
+/* Print "apapi: n1: total >= 5kJ crossed at 12:31:07.125 with 5.000 kJ" and a newline. */
 static void act_log(const struct order *order)
 {
-    char line[LINE_SIZE];
+    const struct apapi_crossing *crossing = &order->crossing;
+    char line[512];
 
-    crossed_line(&order->crossing, loop.config->node, loop.config->said_by, line);
+    snprintf(line, sizeof line, "%s: %.64s: %.255s crossed at %s.%03d with %.40s%.40s\n",
+             loop.config->said_by, loop.config->node, crossing->threshold,
+             units_local_time(crossing->unix_ns, "%H:%M:%S").text,
+             (int)(crossing->unix_ns % NS_PER_S / 1000000),
+             *crossing->unit ? units_quantity(crossing->value, crossing->unit).text
+                             : units_part(true, "%.6g", crossing->value).text,
+             units_part(crossing->count > 1, ", for the %" PRIu64 ". time", crossing->count).text);
     if (loop.config->line_fd < 0) {
         job_start(order, JOB_PRINT, line);
     } else if (write_all(loop.config->line_fd, line, strlen(line))) {
@@ -592,26 +583,21 @@ int crossings_run(const struct crossings *crossings, const char *command)
 /* Add to the result: "SIGUSR1: to 2 processes; exec: exit status 0"; of scancel, only a failure. */
 static void crossings_note(struct crossings *crossings, const struct order_answer *answer)
 {
-    struct crossings_kept *kept = crossings->kept;
-    char text[sizeof answer->text], *result;
-    size_t length;
-
-    snprintf(text, sizeof text, "%s", answer->text);
-    if (answer->ran) {
-        snprintf(text, sizeof text, *answer->text ? "not sent" : "not sent: exit status %d",
-                 answer->status);
-    }
     pthread_mutex_lock(&crossings->mutex);
-    while (kept < crossings->kept + crossings->count && kept->number != answer->number) {
-        kept++;
-    }
-    if (kept < crossings->kept + crossings->count) {
-        kept->asked_ns = answer->ran ? 0 : kept->asked_ns;
-        result = kept->crossing.result;
-        length = strlen(result);
-        if (!answer->ran || answer->status != 0) {
-            snprintf(result + length, sizeof kept->crossing.result - length, "%s%s",
-                     length ? "; " : "", text);
+    for (size_t i = 0; i < crossings->count; i++) {
+        struct crossings_kept *kept = &crossings->kept[i];
+        char *result = kept->crossing.result;
+        size_t size = sizeof kept->crossing.result;
+
+        if (kept->number == answer->number && !answer->ran) {
+            text_append(result, size, "; ", "%s", answer->text);
+        } else if (kept->number == answer->number) {
+            kept->asked_ns = 0;
+            if (answer->status != 0) {
+                text_append(result, size, "; ",
+                            *answer->text ? "not sent" : "not sent: exit status %d",
+                            answer->status);
+            }
         }
     }
     pthread_mutex_unlock(&crossings->mutex);
@@ -769,30 +755,32 @@ void crossings_forget(struct crossings *crossings)
     }
 }
 
-void crossings_end_run(struct crossings *crossings)
+/* Take answers up to the one to ORDER_FORGET, or to the end of file. */
+static void crossings_hear_last(struct crossings *crossings, bool forgets)
 {
-    static const struct order forget = {.kind = ORDER_FORGET, .answer.limit = LIMITS_ROOM};
     uint64_t deadline_ns = clock_monotonic_ns() + END_LIMIT_NS;
     struct pollfd heard = {.fd = crossings->fd, .events = POLLIN};
     struct order_answer answer = {.ran = true};
     int left_ms;
 
-    if (!crossings->open || crossings->fd < 0 || crossings_order(crossings, &forget)) {
-        return;
-    }
-    while ((answer.limit < LIMITS_ROOM || answer.ran) &&
+    while ((!forgets || answer.limit < LIMITS_ROOM || answer.ran) &&
            (left_ms = clock_left_ms(deadline_ns)) > 0 &&
            (poll(&heard, 1, left_ms) <= 0 || crossings_hear(crossings, &answer))) {
+    }
+}
+
+void crossings_end_run(struct crossings *crossings)
+{
+    static const struct order forget = {.kind = ORDER_FORGET, .answer.limit = LIMITS_ROOM};
+
+    if (crossings->open && crossings->fd >= 0 && crossings_order(crossings, &forget) == 0) {
+        crossings_hear_last(crossings, true);
     }
 }
 
 void crossings_end(struct crossings *crossings)
 {
     static const struct order end = {.kind = ORDER_END};
-    uint64_t deadline_ns = clock_monotonic_ns() + END_LIMIT_NS;
-    struct pollfd heard = {.fd = crossings->fd, .events = POLLIN};
-    struct order_answer answer;
-    int left_ms;
 
     if (!crossings->open || crossings->fd < 0) {
         return;
@@ -800,9 +788,7 @@ void crossings_end(struct crossings *crossings)
     if (crossings_order(crossings, &end)) {
         shutdown(crossings->fd, SHUT_WR);
     }
-    while ((left_ms = clock_left_ms(deadline_ns)) > 0 && /* up to the end of file */
-           (poll(&heard, 1, left_ms) <= 0 || crossings_hear(crossings, &answer))) {
-    }
+    crossings_hear_last(crossings, false);
     close(crossings->fd);
     kill(crossings->actor, SIGKILL);
     waitpid(crossings->actor, NULL, 0);
@@ -813,9 +799,8 @@ void crossings_end(struct crossings *crossings)
 
 static int crossings_compare(const void *a, const void *b)
 {
-    const struct apapi_crossing *left = a, *right = b;
-
-    return (left->unix_ns > right->unix_ns) - (left->unix_ns < right->unix_ns);
+    return COMPARE(((const struct apapi_crossing *)a)->unix_ns,
+                   ((const struct apapi_crossing *)b)->unix_ns);
 }
 
 /* Copy the kept crossings. If scancel has not answered in time, the result says so. */

@@ -327,19 +327,17 @@ static const struct words actions = {
 void limit_actions_text(const struct limit *limit, char *text, size_t size)
 {
     const char *whom = limit->whole_job ? "@job" : limit->whole_step ? "@step" : "";
-    size_t length = 0;
 
     text[0] = '\0';
-    for (size_t i = 0; i < COUNT_OF(action_words) && length < size; i++) {
+    for (size_t i = 0; i < COUNT_OF(action_words); i++) {
         unsigned action = action_words[i].action;
         bool sends = action == LIMIT_SIGNAL;
 
         if (limit->actions & action) {
-            length += (size_t)snprintf(
-                text + length, size - length, "%s%.*s%s%s", length ? ", " : "",
-                (int)strcspn(action_words[i].word, "=") + sends, action_words[i].word,
-                sends ? limit_signal_name(limit->signal) : "",
-                sends || (limit->whole_job && action == LIMIT_TERM) ? whom : "");
+            text_append(text, size, ", ", "%.*s%s%s",
+                        (int)strcspn(action_words[i].word, "=") + sends, action_words[i].word,
+                        sends ? limit_signal_name(limit->signal) : "",
+                        sends || (limit->whole_job && action == LIMIT_TERM) ? whom : "");
         }
     }
 }

@@ -11,21 +11,16 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "base/units.h"
 
 #define PER_SECOND_MAX 500
 
 void limit_report_write(const struct limit_report *report, char text[LIMIT_REPORT_SIZE])
 {
-    char total[32] = "-", job[16] = "";
-
-    if (!isnan(report->total_j)) {
-        snprintf(total, sizeof total, "%.9g", report->total_j);
-    }
-    if (report->job) {
-        snprintf(job, sizeof job, " %" PRIu32, report->job);
-    }
-    snprintf(text, LIMIT_REPORT_SIZE, "%" PRIu64 " %" PRIu64 " %s%s%s", report->run,
-             report->elapsed_ns, total, job, report->last ? " ended" : "");
+    snprintf(
+        text, LIMIT_REPORT_SIZE, "%" PRIu64 " %" PRIu64 " %s%s%s", report->run, report->elapsed_ns,
+        isnan(report->total_j) ? "-" : units_part(true, "%.9g", report->total_j).text,
+        units_part(report->job > 0, " %" PRIu32, report->job).text, report->last ? " ended" : "");
 }
 
 int limit_report_read(const char *text, struct limit_report *report)

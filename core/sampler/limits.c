@@ -78,20 +78,13 @@ static pid_t limits_slurmstepd(void)
 
 /* --- the limits of a job ---------------------------------------------------------------------- */
 
-static int limits_count(void *count, const char *node)
-{
-    (void)node;
-    ++*(size_t *)count;
-    return 0;
-}
-
 /* @return how many nodes the job has; `job_nodes` counts those of the first component. */
 static size_t limits_nodes(const struct step *step)
 {
-    size_t count = 0;
+    ssize_t count = hostlist_each(step->job_nodelist, NULL, NULL);
 
-    if (hostlist_each(step->job_nodelist, limits_count, &count) > 0) {
-        return count;
+    if (count > 0) {
+        return (size_t)count;
     }
     return step->id.job_nodes == APAPI_UNKNOWN || step->id.het_job != APAPI_UNKNOWN
                ? HOSTLIST_MAX

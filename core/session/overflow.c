@@ -82,9 +82,6 @@ static void overflow_add_meters(const struct component *component,
         struct overflow_part *part = &parts[component->feeds[i]];
         long double total = 0;
 
-        if (component->feeds[i] == APAPI_DOMAIN_NONE) {
-            continue;
-        }
         part->unread |= !overflow_total(meter, &total);
         part->still |= isnan(apapi_meter_total(meter));
         part->total_j += total;
@@ -128,7 +125,7 @@ static bool overflow_see_domain(struct overflows *overflows, const struct compon
     struct overflow_domain *domain = &overflows->domains[d];
     struct feed *feed = &overflows->feeds[d];
     size_t before = feed->index;
-    double energy_j = part->still || part->unread ? NAN : (double)part->total_j;
+    double energy_j = part->still ? NAN : (double)part->total_j;
 
     if (part->unread || !meter->open || meter->open_ns == domain->sum.at_ns) {
         return false;
@@ -198,11 +195,9 @@ void overflow_see(struct overflows *overflows, const struct component *component
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         const struct overflow_sum *sum = &overflows->domains[d].sum;
 
-        if (!component->domains[d].used ||
-            !overflow_see_domain(overflows, component, index, d, &parts[d])) {
-            continue;
-        }
-        if (apapi_domain_adds_up((enum apapi_domain)d)) {
+        if (component->domains[d].used &&
+            overflow_see_domain(overflows, component, index, d, &parts[d]) &&
+            apapi_domain_adds_up((enum apapi_domain)d)) {
             from_ns = sum->before_ns < from_ns ? sum->before_ns : from_ns;
             now_ns = sum->at_ns;
         }
@@ -231,7 +226,6 @@ static bool overflow_of_sum(struct overflow_watch *watch, const struct overflow_
         return sum->known &&
                !(limits->known && sum->at_ns == limits->last_ns && sum->total_j == limits->last);
     }
-    value->broken = false;
     if (sum->windows == watch->windows) {
         return false;
     }
@@ -274,7 +268,7 @@ static bool overflow_look(const struct overflows *overflows, struct overflow_wat
                           const struct component *component)
 {
     const struct overflow_target *target = &watch->target;
-    struct limit_value value;
+    struct limit_value value = {.broken = false};
     bool fresh = target->subject == OVERFLOW_EVENT
                      ? overflow_of_meter(watch, &component->meters[target->index],
                                          component->read_ns, &value)

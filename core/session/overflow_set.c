@@ -238,8 +238,12 @@ static void overflow_thread_ends(void *argument)
     overflows->hold(overflows->owner, false);
 }
 
-static void overflow_serve(struct overflows *overflows)
+/* Call the handlers. One of them may end the thread. */
+static void *overflow_thread(void *argument)
 {
+    struct overflows *const overflows = argument;
+
+    pthread_cleanup_push(overflow_thread_ends, overflows);
     pthread_mutex_lock(&overflows->mutex);
     while (!overflows->ending) {
         if (!overflow_tell_next(overflows)) {
@@ -249,13 +253,6 @@ static void overflow_serve(struct overflows *overflows)
         }
     }
     pthread_mutex_unlock(&overflows->mutex);
-}
-
-/* Call the handlers. One of them may end the thread. */
-static void *overflow_thread(void *argument)
-{
-    pthread_cleanup_push(overflow_thread_ends, argument);
-    overflow_serve(argument);
     pthread_cleanup_pop(1);
     return NULL;
 }
@@ -479,20 +476,19 @@ static int overflow_find(struct sampling *sampling, struct overflow_slot *slot,
 
 static int overflow_check_words(const struct apapi_overflow *what, struct apapi_error *err)
 {
+    const char *wrong = NULL;
+
     if (what->mode > APAPI_OVERFLOW_BELOW) {
         return apapi_fail(err, EINVAL, "%.100s: mode 0x%x is not known", what->event, what->mode);
     }
     if (!isfinite(what->threshold)) {
-        return apapi_fail(err, EINVAL, "%.100s: the threshold is no finite number", what->event);
+        wrong = "the threshold is no finite number";
+    } else if (!isfinite(what->hysteresis) || what->hysteresis < 0) {
+        wrong = "hysteresis must be a number from 0";
+    } else if (limit_counts(what->mode) && (what->hold_ns > 0 || what->hysteresis > 0)) {
+        wrong = "a total has neither a time to hold nor hysteresis";
     }
-    if (!isfinite(what->hysteresis) || what->hysteresis < 0) {
-        return apapi_fail(err, EINVAL, "%.100s: hysteresis must be a number from 0", what->event);
-    }
-    if (limit_counts(what->mode) && (what->hold_ns > 0 || what->hysteresis > 0)) {
-        return apapi_fail(err, EINVAL, "%.100s: a total has neither a time to hold nor hysteresis",
-                          what->event);
-    }
-    return 0;
+    return wrong ? apapi_fail(err, EINVAL, "%.100s: %s", what->event, wrong) : 0;
 }
 
 static int overflow_check(const struct apapi_overflow *what, const struct overflow_slot *slot,
