@@ -295,13 +295,6 @@ static int limits_refuse(struct atime *atime, const char *text)
     return USAGE_ERROR;
 }
 
-static void limits_launch(const struct job_launch *launch, const void *context)
-{
-    (void)context;
-    shell_plug(STDERR_FILENO);
-    shell_become(launch->text);
-}
-
 /* Call it before there are threads. @return -1: continue; otherwise the exit status. */
 static int limits_open(struct atime *atime)
 {
@@ -311,8 +304,7 @@ static int limits_open(struct atime *atime)
                                   .line_fd = STDERR_FILENO,
                                   .uid = getuid(),
                                   .parent = getpid(),
-                                  .kill_wait_ns = KILL_WAIT_S * NS_PER_S,
-                                  .launch = limits_launch};
+                                  .kill_wait_ns = KILL_WAIT_S * NS_PER_S};
     struct limit_list *list = &atime->limits.limits;
     struct apapi_error err;
 

@@ -21,7 +21,6 @@
 #include "base/units.h"
 #include "channel/deadline.h"
 
-#define SILENT_PERIODS 3
 #define UNHEARD_PERIODS 30            /* until the first total: the step may begin late */
 #define TOLD_MAX 3                    /* most nodes that are named at once */
 #define LINGER_NS (200 * DEADLINE_MS) /* most time between ends of nodes that end together */
@@ -193,14 +192,6 @@ static void limits_settle(void)
     close(APAPI_LISTEN_FD);
 }
 
-/* A command of the user has srun's environment. */
-static void limits_launch(const struct job_launch *launch, const void *context)
-{
-    (void)context;
-    shell_plug(launch->output);
-    shell_become(launch->text);
-}
-
 /* --- beginning -------------------------------------------------------------------------------- */
 
 static void limits_ask_place(struct step_limits *limits)
@@ -248,7 +239,6 @@ void step_limits_begin(struct step_limits *limits, const struct message *message
                                         .captures = true,
                                         .grace_ns = GRACE_NS,
                                         .settle = limits_settle,
-                                        .launch = limits_launch,
                                         .slurm_bin = message_value(message, "slurm_bin"),
                                         .slurm_conf = message_value(message, "slurm_conf")};
     uint64_t totals_ms = message_number(message, "totals_ms");
@@ -265,7 +255,7 @@ void step_limits_begin(struct step_limits *limits, const struct message *message
     limits->begun_ns = deadline_now();
     limits->sum.most = nodes;
     limits->period_ns = limit_period_ns(totals_ms * DEADLINE_MS, nodes);
-    limits->sum.silent_ns = SILENT_PERIODS * limits->period_ns;
+    limits->sum.silent_ns = LIMIT_SILENT_PERIODS * limits->period_ns;
     snprintf(limits->step, sizeof limits->step, "%s", step ? step : "");
     limits_add_job(limits, (uint32_t)strtoul(limits->step, NULL, 10));
     config_defaults(&limits->config);

@@ -169,7 +169,12 @@ static _Noreturn void job_become(const struct job_launch *launch, const struct o
     } else {
         job_set_variables(order);
     }
-    loop.config->launch(launch, loop.config->context);
+    if (loop.config->launch) {
+        loop.config->launch(launch, loop.config->context);
+    } else {
+        shell_plug(launch->output);
+        shell_become(launch->text);
+    }
     _exit(127);
 }
 
@@ -221,7 +226,7 @@ static void job_start(const struct order *order, enum job_kind kind, const char 
     }
     errno = EAGAIN;
     if (slot && (kind < JOB_RUN || !loop.config->captures || pipe2(ends, O_CLOEXEC) == 0)) {
-        launch.output = ends[1];
+        launch.output = loop.config->captures ? ends[1] : loop.config->line_fd;
         job.pid = fork();
     }
     if (job.pid == 0) {
@@ -694,7 +699,6 @@ static void crossings_handle(const struct apapi_overflow_crossing *crossed, void
 static int crossings_set_one(struct limit *limit, struct apapi_session *session,
                              struct apapi_error *err)
 {
-    const char *unit = limit_unit_name(limit);
     const struct apapi_overflow overflow = {.event = limit->meter,
                                             .threshold = limit->amount,
                                             .mode = limit->condition,
@@ -702,7 +706,7 @@ static int crossings_set_one(struct limit *limit, struct apapi_session *session,
                                             .user = limit,
                                             .hold_ns = limit->hold_ns,
                                             .hysteresis = limit->hysteresis,
-                                            .unit = *unit ? unit : NULL};
+                                            .unit = limit_unit_name(limit)};
     struct apapi_error inner = {""};
     int code = apapi_overflow_add(session, &overflow, &inner) < 0 ? errno : 0;
     const char *colon = strstr(inner.text, ": ");

@@ -28,7 +28,7 @@ struct job_launch {
     bool prints;   /* `text` is a line for the standard error of the task; else a command */
     bool of_slurm; /* the command is Slurm's: it gets nothing of the task's environment */
     const char *text;
-    int output; /* takes the output of Slurm's command; -1: the output is not kept */
+    int output; /* takes the output of the process; -1: the output is not kept */
 };
 
 /**
@@ -52,18 +52,18 @@ void shell_become(const char *command);
 
 /** The settings of an actor. Borrowed until crossings_open() returns. */
 struct actor_config {
-    const char *node;      /* its name, for lines and variables */
-    const char *said_by;   /* "apapi", before each line; NULL: the actor prints no lines */
-    int line_fd;           /* where lines go; -1: launch() prints them */
-    uid_t uid;             /* real user of the processes that may get signals */
-    pid_t parent;          /* parent of the tasks */
-    bool grouped;          /* see struct processes */
-    bool bare;             /* commands get nothing of this process's environment */
-    bool captures;         /* answers contain the output of Slurm's commands */
-    uint64_t kill_wait_ns; /* between SIGTERM and SIGKILL of the action term [ns] */
-    uint64_t grace_ns;     /* at the end, time for commands that still run [ns]; 0: 0.1 s */
-    void (*settle)(void);  /* called first in the actor; NULL: not needed */
-    job_launch_f launch;
+    const char *node;       /* its name, for lines and variables */
+    const char *said_by;    /* "apapi", before each line; NULL: the actor prints no lines */
+    int line_fd;            /* for lines, and the commands' output; -1: launch() prints lines */
+    uid_t uid;              /* real user of the processes that may get signals */
+    pid_t parent;           /* parent of the tasks */
+    bool grouped;           /* see struct processes */
+    bool bare;              /* commands get nothing of this process's environment */
+    bool captures;          /* answers contain the output of Slurm's commands */
+    uint64_t kill_wait_ns;  /* between SIGTERM and SIGKILL of the action term [ns] */
+    uint64_t grace_ns;      /* at the end, time for commands that still run [ns]; 0: 0.1 s */
+    void (*settle)(void);   /* called first in the actor; NULL: not needed */
+    job_launch_f launch;    /* NULL: shell_plug() and shell_become() */
     const void *context;    /* for launch() */
     const char *slurm_bin;  /* folder of one of Slurm's programs; "": not known */
     const char *slurm_conf; /* path of slurm.conf; "": Slurm's default */

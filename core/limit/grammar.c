@@ -183,7 +183,7 @@ static const struct unit {
 static const struct {
     const char *name, *valid, *example;
 } unit_names[] = {
-    [LIMIT_PLAIN] = {"", ENERGY_UNITS ", " POWER_UNITS ", °C, C, %", "5kJ or 600W"},
+    [LIMIT_PLAIN] = {NULL, ENERGY_UNITS ", " POWER_UNITS ", °C, C, %", "5kJ or 600W"},
     [LIMIT_ENERGY] = {"J", ENERGY_UNITS, "5kJ"},
     [LIMIT_POWER] = {"W", POWER_UNITS, "600W"},
     [LIMIT_TEMPERATURE] = {"C", "°C, C", "80C"},

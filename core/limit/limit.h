@@ -131,7 +131,7 @@ static inline bool limit_list_has(const struct limit_list *list, enum limit_scop
     return i < list->count;
 }
 
-/** @return "J", "W", "C", "%"; "": the event's own unit. Static storage. */
+/** @return "J", "W", "C", "%"; NULL: the event's own unit. Static storage. */
 const char *limit_unit_name(const struct limit *limit);
 
 /** Report a wrong part of a parsed limit, as limit_parse() does. @return -1 with errno `code` */

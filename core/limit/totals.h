@@ -23,6 +23,7 @@ struct limit_report {
 };
 
 #define LIMIT_REPORT_SIZE 96
+#define LIMIT_SILENT_PERIODS 3 /* without a report, until a node counts as silent */
 
 /** Write a report as in messages, "RUN ELAPSED_NS JOULES[ JOB][ ended]"; JOULES "-": not known. */
 void limit_report_write(const struct limit_report *report, char text[LIMIT_REPORT_SIZE]);

@@ -20,7 +20,6 @@
 #include "sampler/process.h"
 #include "session/live.h"
 
-#define SILENT_PERIODS 3
 #define PAUSE_MS 1000 /* between attempts to set a limit of a component that is being opened */
 
 /* Keep the first problem, without its caret: "... on n1: unknown event: 'X >= 5J'". */
@@ -103,7 +102,7 @@ static void limits_add_job(struct limits *limits)
     limit_list_add_site(list, LIMIT_JOB, &site);
     limits->of_job = limit_list_has(list, LIMIT_JOB);
     limits->period_ns = (uint64_t)step->totals_ms * DEADLINE_MS;
-    limits->sum.silent_ns = SILENT_PERIODS * limits->period_ns;
+    limits->sum.silent_ns = LIMIT_SILENT_PERIODS * limits->period_ns;
     limits->sum.most = limits_nodes(step) + 1;
 }
 

@@ -238,12 +238,8 @@ static void overflow_thread_ends(void *argument)
     overflows->hold(overflows->owner, false);
 }
 
-/* Call the handlers. One of them may end the thread. */
-static void *overflow_thread(void *argument)
+static void overflow_serve(struct overflows *overflows)
 {
-    struct overflows *const overflows = argument;
-
-    pthread_cleanup_push(overflow_thread_ends, overflows);
     pthread_mutex_lock(&overflows->mutex);
     while (!overflows->ending) {
         if (!overflow_tell_next(overflows)) {
@@ -253,6 +249,13 @@ static void *overflow_thread(void *argument)
         }
     }
     pthread_mutex_unlock(&overflows->mutex);
+}
+
+/* Call the handlers. One of them may end the thread. */
+static void *overflow_thread(void *argument)
+{
+    pthread_cleanup_push(overflow_thread_ends, argument);
+    overflow_serve(argument);
     pthread_cleanup_pop(1);
     return NULL;
 }
