@@ -205,19 +205,10 @@ static void limits_ask_place(struct step_limits *limits)
     crossings_run(&limits->crossings, command);
 }
 
-/* @return the site's lists; if the user has given the job a budget, steps have no default. */
-static struct limit_site limits_site(const struct step_limits *limits)
-{
-    struct limit_site site = limit_site_of(&limits->config);
-
-    site.standard = limits->of_job ? NULL : site.standard;
-    return site;
-}
-
 static void limits_take_place(struct step_limits *limits, struct order_answer *answer)
 {
     char *qos = strchr(answer->text, ' ');
-    struct limit_site site = limits_site(limits);
+    struct limit_site site = limits->site;
 
     if (answer->status == 0 && qos) {
         *qos++ = '\0';
@@ -243,7 +234,6 @@ void step_limits_begin(struct step_limits *limits, const struct message *message
                                         .slurm_conf = message_value(message, "slurm_conf")};
     uint64_t totals_ms = message_number(message, "totals_ms");
     uint64_t nodes = message_number(message, "nodes");
-    struct limit_site site;
     const char *step = message_value(message, "step"), *path = message_value(message, "config");
 
     limits->speaker = limits->asker = -1;
@@ -262,7 +252,10 @@ void step_limits_begin(struct step_limits *limits, const struct message *message
     if (path) {
         config_read(&limits->config, path, NULL);
     }
-    site = limits_site(limits);
+    limits->site = limit_site_of(&limits->config);
+    if (limits->of_job) { /* steps have no default if the user has given the job a budget */
+        limits->site.standard = NULL;
+    }
     limit_list_fill(&limits->crossings.limits, LIMIT_STEP, message_value(message, "overflow"),
                     message_value(message, "budget"), NULL); /* srun has reported mistakes */
     limits->counted =
@@ -272,10 +265,10 @@ void step_limits_begin(struct step_limits *limits, const struct message *message
     if (message_value(message, "quiet")) {
         speaker_close(limits);
     }
-    if (limit_site_varies(&site)) {
+    if (limit_site_varies(&limits->site)) {
         limits_ask_place(limits);
     } else {
-        limit_list_add_site(&limits->crossings.limits, LIMIT_STEP, &site);
+        limit_list_add_site(&limits->crossings.limits, LIMIT_STEP, &limits->site);
     }
 }
 

@@ -37,6 +37,7 @@ struct step_limits {
     size_t job_count;              /* each component of a heterogeneous job has an ID */
     uint32_t jobs[STEP_JOBS_MAX];  /* ascending */
     struct config config;
+    struct limit_site site; /* of `config`, without partition and QOS */
     struct limit_sum sum;
     struct crossings crossings;
     int speaker; /* srun's standard error, while the step runs; -1: it is not used */

@@ -16,12 +16,12 @@ void limit_join(struct limit_watch *watch, struct limit_state *state)
 
 void limit_leave(struct limit_watch *watch, struct limit_state *state)
 {
-    for (struct limit_state **link = &watch->first; *link; link = &(*link)->next) {
-        if (*link == state) {
-            *link = state->next;
-            return;
-        }
+    struct limit_state **link = &watch->first;
+
+    while (*link && *link != state) {
+        link = &(*link)->next;
     }
+    *link = *link ? state->next : NULL;
 }
 
 void limit_restart(struct limit_watch *watch)
