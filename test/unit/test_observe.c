@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How far the sampler trusts a program's page, and the figures that it makes of the page. */
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 
 #include "base/clock.h"
 #include "base/random.h"
@@ -682,6 +687,66 @@ TEST_WITH(programs_without_time_to_read_them_are_counted, open_serve, close_serv
     assert_int_equal(observer->losses.programs, CONNECTIONS);
 }
 
+/* Connect by a descriptor of the socket, which has no name any more, until that is refused. */
+static void *connect_again(void *socket_path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int channel, result = 0;
+
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", (const char *)socket_path);
+    while (result == 0 || errno == EAGAIN) {
+        channel = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0);
+        result = connect(channel, (const void *)&address, sizeof address);
+        close(channel);
+    }
+    return NULL;
+}
+
+TEST_WITH(programs_that_go_on_connecting_do_not_delay_the_end, open_serve, close_serve)
+{
+    pthread_t threads[4];
+    char path[160];
+    int file;
+
+    snprintf(path, sizeof path, "%s" REGION_SOCKET_SUFFIX, live_path);
+    file = open(path, O_PATH);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, connect_again, path), 0);
+    }
+    usleep(10000);
+    serve_close(serve);
+    serve = NULL;
+    for (size_t i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    assert_true(observer->losses.programs <= 2 * OBSERVE_PROGRAMS_MAX); /* those that waited */
+    close(file);
+}
+
+TEST_WITH(a_process_that_shares_the_descriptors_keeps_no_program, open_serve, close_serve)
+{
+    int channel = region_connect(live_path);
+    pid_t pid;
+
+    assert_true(channel >= 0 && send_page(channel) == 0);
+    while (serve_work(serve) > 0) {
+    }
+    assert_int_equal(observer->program_count, 1);
+    pid = fork();
+    if (pid == 0) {
+        close(channel);
+        pause();
+    }
+    close(channel);
+    while (serve_work(serve) == 0) { /* the child has to close it, too */
+    }
+    assert_int_equal(observer->program_count, 0);
+    assert_int_equal(serve_work(serve), 0);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
 TEST_WITH(what_was_sent_before_the_end_is_read, open_serve, close_serve)
 {
     struct apapi_regions of_step;
@@ -718,9 +783,11 @@ TEST_WITH(a_program_without_a_page_is_refused_and_counted, open_serve, close_ser
 
     assert_true(channel >= 0);
     assert_int_equal(send_one(channel, REGION_REGISTER), 0);
+    assert_int_equal(send_one(channel, REGION_FOM), 0); /* of an old libapapi */
     while (serve_work(serve) > 0) {
     }
     close(channel);
     assert_int_equal(observe_result(observer, NULL, &of_step), 0);
     assert_int_equal(of_step.losses.refused, 1);
+    assert_int_equal(of_step.fom_count, 0);
 }

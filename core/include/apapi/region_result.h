@@ -57,7 +57,7 @@ struct apapi_region_result {
     uint64_t count;    /* times that the region was entered; 0: not known */
     uint32_t programs; /* processes that used the region */
     uint32_t threads;  /* threads of all these processes that used the region; those of a process
-                          that did  not run at the same time may be one */
+                          that did not run at the same time may be one */
     uint64_t time_ns;  /* time in the region, but not in an inner one, of all threads together [ns];
                           APAPI_REGION_IDLE: the time of the measurement */
     char reason[96];   /* why the energy is not known or not told apart; "": it is */

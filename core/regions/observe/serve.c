@@ -31,6 +31,7 @@
 struct serve_peer {
     int channel;
     pid_t pid;
+    bool registers; /* has registered a page, which may have been refused */
     struct observed *program;
     struct serve_peer *next;
 };
@@ -133,6 +134,9 @@ static void serve_drop(struct serve *serve, struct serve_peer *peer)
     if (peer->program) {
         observe_remove(serve->observer, peer->program);
     }
+    /* close() is not enough while a new process still has the sampler's descriptors */
+    epoll_ctl(serve->poll, EPOLL_CTL_DEL, peer->channel, NULL);
+    epoll_ctl(serve->ends, EPOLL_CTL_DEL, peer->channel, NULL);
     close(peer->channel);
     free(peer);
     if (serve->deaf && serve_watch(serve->poll, serve->listener, EPOLLIN, serve) == 0) {
@@ -296,6 +300,7 @@ static bool serve_receive(struct serve *serve, struct serve_peer *peer)
     }
     switch (message.kind) {
     case REGION_REGISTER:
+        peer->registers = true;
         serve_register(serve, peer, file);
         break;
     case REGION_BEGIN:
@@ -304,7 +309,9 @@ static bool serve_receive(struct serve *serve, struct serve_peer *peer)
         serve_shell(serve, peer, &message);
         break;
     case REGION_FOM:
-        serve_fom(serve, peer, &message);
+        if (!peer->registers) { /* programs with an older libapapi send them, too */
+            serve_fom(serve, peer, &message);
+        }
         break;
     default:
         break;
@@ -358,13 +365,15 @@ static void serve_pending(struct serve *serve)
     }
 }
 
-/* Count the programs that there was no time for. No other can come: the socket has no name. */
+/* Count the programs that there was no time for. No other can come: a process that has the socket
+ * open could connect to it without its name. */
 static void serve_count_rest(struct serve *serve)
 {
     uint64_t *lost = &serve->observer->losses.programs;
     struct region_message message;
     int channel;
 
+    shutdown(serve->listener, SHUT_RD);
     for (const struct serve_peer *peer = serve->peers; peer; peer = peer->next) {
         *lost +=
             region_receive(peer->channel, &message, NULL) == 0 && message.kind == REGION_REGISTER;
