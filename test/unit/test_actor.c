@@ -11,13 +11,6 @@
 
 static struct crossings crossings;
 
-static void launch(const struct job_launch *launch, const void *context)
-{
-    (void)context;
-    shell_plug(-1);
-    shell_become(launch->text);
-}
-
 static void start(const char *text)
 {
     const struct actor_config config = {.node = "n1",
@@ -25,8 +18,7 @@ static void start(const char *text)
                                         .line_fd = STDERR_FILENO,
                                         .uid = getuid(),
                                         .parent = getpid(),
-                                        .kill_wait_ns = 1000000,
-                                        .launch = launch};
+                                        .kill_wait_ns = 1000000};
 
     memset(&crossings, 0, sizeof crossings);
     assert_int_equal(limit_list_parse(&crossings.limits, text, &why), 0);
