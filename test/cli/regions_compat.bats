@@ -198,6 +198,8 @@ except ValueError:
     pass
 apapi.begin("a/b\0c\udcff")
 apapi.end("a/b\0c\udcff")
+apapi.begin("\ud800")
+apapi.end("\ud800")
 assert solve(7) == 7 and solve.__name__ == "solve"
 apapi.fom("updates", 1e9)
 apapi.stop()

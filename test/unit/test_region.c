@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 
 #include "apapi/papi_hl_compat.h"
 #include "unit/region_fixture.h"
@@ -69,6 +70,28 @@ IN_STEP(the_last_figure_of_merit_of_a_name_counts_with_its_unit)
     assert_true(page_fom(page, 0, &fom) && fom.value == 5000 && strcmp(fom.unit, "cells") == 0);
     assert_false(page_fom(page, 1, &fom));
     assert_true(page_fom(page, 2, &fom) && fom.value == 5 && strcmp(fom.unit, "MFLOP") == 0);
+}
+
+static void over(int unused)
+{
+    (void)unused;
+    exit(0);
+}
+
+static void figures_until_a_signal(void)
+{
+    const struct sigaction once = {.sa_handler = over, .sa_flags = (int)SA_RESETHAND | SA_NODEFER};
+    const struct itimerval times = {{10, 0}, {0, 20000}}; /* the second signal ends a hang */
+
+    CHECK(sigaction(SIGALRM, &once, NULL) == 0 && setitimer(ITIMER_REAL, &times, NULL) == 0);
+    for (double i = 0;; i++) {
+        CHECK(apapi_region_fom("steps", i, NULL) == 0);
+    }
+}
+
+IN_STEP(a_signal_handler_may_end_the_program)
+{
+    run_quiet_program(figures_until_a_signal);
 }
 
 static void *past_the_calls(void *passed)

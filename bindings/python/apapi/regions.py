@@ -61,7 +61,11 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 def _bytes(text: object) -> bytes:
     """A name for C: what follows a NUL would be lost there."""
-    return str(text).encode("utf-8", "surrogateescape").replace(b"\0", b"\\0")
+    try:
+        name = str(text).encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # a surrogate that stands for no byte
+        name = str(text).encode("utf-8", "replace")
+    return name.replace(b"\0", b"\\0")
 
 
 def available() -> bool:
