@@ -173,16 +173,21 @@ static struct region_sum *regions_find(struct region_sums *sums, enum apapi_regi
 
 static void regions_add_fom(struct region_sums *sums, const struct apapi_fom *fom)
 {
-    for (size_t i = 0; i < sums->fom_count; i++) {
+    size_t i = 0;
+
+    for (; i < sums->fom_count; i++) {
         struct apapi_fom *known = &sums->foms[i];
 
         if (strcmp(known->name, fom->name) == 0 && strcmp(known->unit, fom->unit) == 0) {
+            if (!isfinite(known->value + fom->value)) {
+                break;
+            }
             known->value += fom->value;
             known->programs = regions_add_known(known->programs, fom->programs);
             return;
         }
     }
-    if (sums->fom_count < APAPI_FOMS_MAX) {
+    if (i == sums->fom_count && i < APAPI_FOMS_MAX) {
         sums->foms[sums->fom_count++] = *fom;
     } else {
         sums->losses.names++;

@@ -55,6 +55,14 @@ END
     "$repository/test/validate_records" --schema=docs/merged.schema.json <(echo "$output")
 }
 
+@test "figures of merit whose sum is no number: the others are kept, and the merged record is valid" {
+    record 17 0 n1 0 10 100 '.foms = [{name: "a", value: 1e308, programs: 1}]'
+    record 17 0 n2 0 10 100 '.foms = [{name: "a", value: 1e308, programs: 1}, {name: "b", value: 1, programs: 1}]'
+    run -0 "$apapi" show -f merged "$acct"
+    jq -e '(.foms | map([.name, .value])) == [["a", 1e308], ["b", 1]] and .regions_lost.names == 1' <<<"$output"
+    "$repository/test/validate_records" --schema=docs/merged.schema.json <(echo "$output")
+}
+
 # A sampler that knows marks, and writes them into $marks.
 start_marks() {
     export APAPI_LIVE_PAGE=$BATS_TEST_TMPDIR/17.0

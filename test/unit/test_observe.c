@@ -547,9 +547,12 @@ OBSERVED(figures_of_merit_without_room_are_counted)
             observe_remove(observer, program);
         }
     }
+    assert_int_equal(observe_fom(observer, "f0", 1e308, ""), 0);
+    observer->foms.list[0].value = 1e308; /* of a program; the sum of both is no number */
     take_result(NULL);
     assert_int_equal(regions.fom_count, APAPI_FOMS_MAX);
-    assert_int_equal(regions.losses.names, APAPI_FOMS_MAX);
+    assert_int_equal(regions.losses.names, APAPI_FOMS_MAX + 1);
+    assert_true(regions.foms[0].value == 1e308);
 }
 
 /* --- the socket ------------------------------------------------------------------------------- */

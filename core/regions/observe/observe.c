@@ -348,7 +348,8 @@ bool foms_add(struct observe_foms *foms, const struct apapi_fom *fom)
                                strcmp(foms->list[i].unit, fom->unit) != 0)) {
         i++;
     }
-    if (i == APAPI_FOMS_MAX) {
+    /* a record with a value that is not finite would be refused */
+    if (i == APAPI_FOMS_MAX || (i < foms->count && !isfinite(foms->list[i].value + fom->value))) {
         return false;
     }
     if (i == foms->count) {

@@ -210,7 +210,8 @@ int observe_shell_read(struct observer *observer, const char *name, struct obser
 /** Read as observe_shell_read(), and end the region. */
 int observe_shell_end(struct observer *observer, const char *name, struct observe_energy *energy);
 
-/** Add a figure of merit to the sum of those with its name and unit. @return whether it has room */
+/** Add a figure of merit to the sum of those with its name and unit. @return whether it has room,
+ * and the sum is finite */
 bool foms_add(struct observe_foms *foms, const struct apapi_fom *fom);
 
 /** Add a program's figures of merit. @return number of those without room */
