@@ -71,7 +71,6 @@ static void put_values(struct json_writer *json, const struct apapi_event_result
 
 static void put_run(struct json_writer *json, const struct report *report, const struct run *run)
 {
-
     json_begin_object(json, NULL);
     record_write(json, &run->record, put_values);
     put_program(json, report, run);

@@ -17,10 +17,11 @@
 
 void limit_report_write(const struct limit_report *report, char text[LIMIT_REPORT_SIZE])
 {
-    snprintf(
-        text, LIMIT_REPORT_SIZE, "%" PRIu64 " %" PRIu64 " %s%s%s", report->run, report->elapsed_ns,
-        isnan(report->total_j) ? "-" : units_part(true, "%.9g", report->total_j).text,
-        units_part(report->job > 0, " %" PRIu32, report->job).text, report->last ? " ended" : "");
+    snprintf(text, LIMIT_REPORT_SIZE, "%" PRIu64 " %" PRIu64 " %.20s%.12s%s", report->run,
+             report->elapsed_ns,
+             isnan(report->total_j) ? "-" : units_part(true, "%.9g", report->total_j).text,
+             units_part(report->job > 0, " %" PRIu32, report->job).text,
+             report->last ? " ended" : "");
 }
 
 int limit_report_read(const char *text, struct limit_report *report)
