@@ -39,7 +39,8 @@ int command_fail(const char *command, const char *format, ...)
 
 static void say_folder(const char *text, void *command)
 {
-    if (strstr(text, "_dir = ")) { /* `apapi config --check` reports the others */
+    if (strstr(text, "_dir = ") ||
+        strstr(text, "user_records = ")) { /* `apapi config --check` reports the others */
         command_fail(*(const char **)command, "%s", text);
     }
 }

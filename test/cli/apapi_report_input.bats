@@ -12,9 +12,9 @@ load report_common
     prints 0 17 report -P -n -S 2026-01-01 --format=jobid
     [[ $stderr == *'has no effect: others can write it'* ]]
     chmod 644 "$APAPI_CONFIG"
-    printf '%s\n' 'acct_dir = shared/acct' 'interval = 100' >"$APAPI_CONFIG" # of other lines only --check speaks
+    printf '%s\n' 'acct_dir = shared/acct' 'user_records = shared' 'interval = 100' >"$APAPI_CONFIG" # of other lines only --check speaks
     prints 0 17 report -P -n -S 2026-01-01 --format=jobid
-    [[ $stderr == "apapi report: $APAPI_CONFIG:1: 'acct_dir = shared/acct' has no effect: not an absolute path; "* && $stderr != *interval* ]]
+    [[ $stderr == "apapi report: $APAPI_CONFIG:1: 'acct_dir = shared/acct' has no effect: not an absolute path; "* && $stderr == *":2: 'user_records = shared' has no effect: "* && $stderr != *interval* ]]
 }
 
 @test "jobs by number, step, array and component" {

@@ -128,3 +128,11 @@ public_tree() {
     done
     run -1 cmake -S "$repository" -B "$build" --preset site -DSlurm_ROOT=/nosuch
 }
+
+@test "purging is not stopped by a file system that is mounted for live pages" {
+    unshare -m true 2>/dev/null || skip "needs root, for a mount namespace"
+    # shellcheck disable=SC2016 # the other shell's
+    run -0 unshare -m sh -ec 'for folder in /run /var/lib /var/spool; do mount -t tmpfs tmpfs $folder; mkdir $folder/apapi; done
+        mount -t tmpfs tmpfs /run/apapi && touch /run/apapi/n1 /var/lib/apapi/index.db
+        "$0" purge && [ -z "$(ls /run/apapi)" ] && [ ! -e /var/lib/apapi ]' "$repository/config/package/apapi/postrm"
+}
