@@ -112,7 +112,7 @@ END
     put_programs "$BATS_TEST_TMPDIR"
     users=$BATS_TEST_TMPDIR/above/users
     put "acct_dir = $BATS_TEST_TMPDIR//acct/"$'\n'"libexec_dir = $BATS_TEST_TMPDIR"$'\n'"user_records = $users"
-    mkdir -p "$users"
+    mkdir -p "$users" && chmod 700 "$users" # the sampler lets users in
     tells 0 "$conf: ok" "$apapi" config --check "$conf"
     for folder in "$users" "$BATS_TEST_TMPDIR/above"; do
         chown 4711 "$folder"

@@ -250,7 +250,7 @@ def _files(source: str, since: Optional[datetime.date]) -> Iterator[str]:
     for folder, folders, names in os.walk(source):
         folders.sort()
         day = os.path.basename(folder)
-        if since and len(day) == 10 and day < since.strftime("%Y-%m-%d"):
+        if since and len(day) == 10 and day < since.isoformat()[:10]:
             continue
         for name in sorted(names):
             if name.endswith((".jsonl", ".json", ".jsonl.gz", ".jsonl.zst")):

@@ -256,7 +256,7 @@ static int owner_check(const char *path, struct apapi_error *err)
 /* Refuse what user_store_append() refuses: others can change the folder, or the one above it. */
 static int users_check(const char *path, struct apapi_error *err)
 {
-    int folder = geteuid() == 0 ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    int folder = geteuid() == 0 ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     int result = folder < 0 ? 0 : access_let_in(folder, path, 0700, err);
 
     folder_close(folder);
