@@ -313,7 +313,7 @@ static int options_pack(enum spank_apapi_option option)
         return setenv(PACKET_VARIABLE, packet, 1) ? options_refuse(option, strerror(errno)) : 0;
     }
     return errno == ENOENT ? options_refuse_each(option, packet)
-                           : options_go_on("the settings of events", &err);
+                           : options_go_on("the settings of events are ignored, as they", &err);
 }
 
 /* Check APAPI_CMPLIST if it applies. */

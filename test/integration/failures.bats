@@ -47,7 +47,7 @@ no_sleepers() { ! cluster on n1 pgrep -fx 'sleep 1020' && ! cluster on n2 pgrep 
         sampler_is ${script:+"$script"} "start_timeout=200ms stop_timeout=300ms"
         for option in --apapi=coretemp --apapi-interval=coretemp:1s '--apapi-overflow=total > 100W : log' --apapi-budget=1kJ --apapi=rapl; do
             [[ $option != --apapi=rapl ]] || variables=(env 'APAPI_EVENTLIST=/dev/null')
-            tells 3 '*could not be checked: *apapi-sampler*' as_alice "${variables[@]}" srun -N1 "$option" sh -c 'exit 3'
+            tells 3 "*${variables:+settings of events are ignored, as they }could not be checked: *apapi-sampler*" as_alice "${variables[@]}" srun -N1 "$option" sh -c 'exit 3'
         done
         variables=()
     done
