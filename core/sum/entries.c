@@ -78,7 +78,12 @@ static int sum_compare(const void *left, const void *right, void *keys)
 
 void sum_sort(struct sum_entry *list, size_t count, const enum sum_key *keys)
 {
-    if (count > 0) { /* else `list` may be NULL */
+    size_t sorted = 1; /* entries often have their order already */
+
+    while (sorted < count && sum_compare(&list[sorted - 1], &list[sorted], &keys) <= 0) {
+        sorted++;
+    }
+    if (sorted < count) {
         qsort_r(list, count, sizeof *list, sum_compare, &keys);
     }
 }
