@@ -326,6 +326,27 @@ TEST(nodes_of_components_add_up)
     assert_int_equal(total_of(records, COUNT_OF(records)).job_nodes, 4);
 }
 
+TEST(every_node_is_found_whatever_its_number)
+{
+    const char *const names[] = {"n10", "n2", "n02", "n1", "n", "a3", "n-9", "n010", "N2", "n100"};
+    struct apapi_job *job = apapi_job_create();
+    struct apapi_job_total total;
+
+    assert_non_null(job);
+    assert_false(apapi_job_has_node(job, "n1"));
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        const struct apapi_record record = timed(names[i], "0", 0, "b", 0);
+
+        assert_int_equal(apapi_job_add(job, &record), 0);
+    }
+    assert_int_equal(apapi_job_total(job, &total), 0);
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        assert_true(apapi_job_has_node(job, names[i]));
+    }
+    assert_false(apapi_job_has_node(job, "n3") || apapi_job_has_node(job, "n0"));
+    apapi_job_destroy(job);
+}
+
 TEST(times_out_of_range_do_no_harm)
 {
     struct apapi_record records[] = {timed("n1", "0", 0, "b", 0), timed("n1", "1", 0, "b", HOUR),
