@@ -63,6 +63,7 @@
  *     note    TEXT    the last message, if the config message has output, trace, overflow or
  *                     totals_ms: problems with them; "": none (no key)
  *     answer  TEXT    the answer to a question: yes, or what was asked for; "": nothing (no key)
+ *     refused TEXT    the answer to a question: no, and why (no key)
  *     failed  TEXT    instead of ready, record or answer: the reason (no key)
  *
  *   plugin to apapi-collect (one per srun); its descriptor APAPI_LISTEN_FD is a listening socket
@@ -119,6 +120,7 @@
 #define APAPI_WORD_CONFIG "config"
 #define APAPI_WORD_ASK "ask"
 #define APAPI_WORD_ANSWER "answer"
+#define APAPI_WORD_REFUSED "refused"
 #define APAPI_WORD_NODE "node"
 #define APAPI_WORD_TASK "task"
 #define APAPI_WORD_BEGIN "begin"

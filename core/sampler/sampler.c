@@ -718,7 +718,7 @@ static int sampler_run(void)
     } else if (message_is(&message, APAPI_WORD_ASK)) {
         process_settle(false);
         result = questions_answer(&message, &text) ? EXIT_FAILURE : EXIT_SUCCESS;
-        sampler_answer(result ? APAPI_WORD_FAILED : APAPI_WORD_ANSWER, text);
+        sampler_answer(result ? APAPI_WORD_REFUSED : APAPI_WORD_ANSWER, text);
         free(text);
     } else if (message_is(&message, APAPI_WORD_NODE)) {
         result = node_mode_serve(&message);

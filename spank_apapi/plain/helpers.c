@@ -177,9 +177,12 @@ int spank_apapi_ask(const struct spank_apapi_question *question, char *answer, s
     }
     snprintf(answer, size, "%s", text);
     free(text);
-    return message_is(&question_message, APAPI_WORD_ANSWER)
-               ? 0
-               : apapi_fail(err, ENOENT, "%.*s", (int)strcspn(answer, "\n"), answer);
+    if (message_is(&question_message, APAPI_WORD_ANSWER)) {
+        return 0;
+    }
+    /* a sampler of another version may not know the question */
+    return apapi_fail(err, message_is(&question_message, APAPI_WORD_REFUSED) ? ENOENT : EIO, "%.*s",
+                      (int)strcspn(answer, "\n"), answer);
 }
 
 /* --- a helper's output ---------------------------------------------------------------------- */

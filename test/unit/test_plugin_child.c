@@ -117,11 +117,13 @@ static int help_answer(void)
     }
     if (strcmp(text, "talks") == 0) {
         memset(words, 'x', sizeof words - 1);
-        return message_send_text(APAPI_CHANNEL_FD, &message, APAPI_WORD_FAILED, words, soon());
+        return message_send_text(APAPI_CHANNEL_FD, &message, APAPI_WORD_REFUSED, words, soon());
     }
     snprintf(words, sizeof words, "no component '%s'\nmore\n%s", text, verbose ? verbose : "");
     return message_send_text(APAPI_CHANNEL_FD, &message,
-                             strcmp(text, "a:b") == 0 ? APAPI_WORD_ANSWER : APAPI_WORD_FAILED,
+                             strcmp(text, "a:b") == 0     ? APAPI_WORD_ANSWER
+                             : strcmp(text, "older") == 0 ? APAPI_WORD_FAILED
+                                                          : APAPI_WORD_REFUSED,
                              words, soon());
 }
 
@@ -291,6 +293,7 @@ TEST(a_sampler_is_asked)
     assert_int_equal(ask(base, "a:b", answer, sizeof answer), 0);
     assert_fails_with(ENOENT, "no component 'x'", ask(base, "x", answer, sizeof answer));
     assert_string_equal(answer, "no component 'x'\nmore\n"); /* it does not have the variables */
+    assert_fails_with(EIO, "no component 'older'", ask(base, "older", answer, sizeof answer));
     assert_fails(ENOENT, ask(base, "talks", answer, sizeof answer));
     assert_int_equal(strlen(answer), sizeof answer - 1);
     assert_fails_with(EIO, "ended without an answer", ask(base, "ends", answer, sizeof answer));
