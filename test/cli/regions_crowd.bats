@@ -31,7 +31,7 @@ crowd() { # WORD...
 
 # The order to stop waits for no region. (The record took 4 s and 600 MiB, or minutes.) Times are those of the processor.
 is_soon_and_small() {
-    awk '$1 == "answered" { late += $6 > 200; seen++ } $1 == "recorded" { late += $6 > 500; seen++ }
+    awk '$1 == "answered" { late += $6 > 100; seen++ } $1 == "recorded" { late += $6 > 500; seen++ }
         $1 == "memory" { large = $2 > 65536; seen++ }
         END { exit seen != 3 || late || large }' <<<"$1"
 }

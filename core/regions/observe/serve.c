@@ -322,11 +322,13 @@ static bool serve_receive(struct serve *serve, struct serve_peer *peer)
     return true;
 }
 
-/* Handle events. @return how many there were; those not handled come again the next time. */
-static int serve_events(struct serve *serve)
+/*
+ * Handle events, after the first one until `until_ns` of processor time.
+ * @return how many there were; those not handled come again the next time
+ */
+static int serve_events(struct serve *serve, uint64_t until_ns)
 {
     struct epoll_event events[SERVE_AT_ONCE];
-    uint64_t until_ns = clock_thread_cpu_ns() + SERVE_SLICE_NS;
     int count = epoll_wait(serve->poll, events, SERVE_AT_ONCE, 0);
 
     for (int i = 0; i < count && (i == 0 || clock_thread_cpu_ns() < until_ns); i++) {
@@ -343,14 +345,15 @@ static int serve_events(struct serve *serve)
 
 /*
  * Drop the programs that have ended, also in a pause: a page that is still looked at goes on being
- * in its region. There are no more of them than have been registered between pauses.
+ * in its region. There are no more of them than have been registered between pauses. As
+ * serve_events().
  */
-static int serve_ends(struct serve *serve)
+static int serve_ends(struct serve *serve, uint64_t until_ns)
 {
     struct epoll_event events[SERVE_AT_ONCE];
     int count = epoll_wait(serve->ends, events, SERVE_AT_ONCE, 0);
 
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count && (i == 0 || clock_thread_cpu_ns() < until_ns); i++) {
         serve_drop(serve, events[i].data.ptr);
     }
     return count;
@@ -361,7 +364,7 @@ static void serve_pending(struct serve *serve)
 {
     uint64_t until_ns = clock_thread_cpu_ns() + SERVE_BURST_NS;
 
-    while (clock_thread_cpu_ns() < until_ns && serve_events(serve) > 0) {
+    while (clock_thread_cpu_ns() < until_ns && serve_events(serve, until_ns) > 0) {
     }
 }
 
@@ -387,12 +390,12 @@ static void serve_count_rest(struct serve *serve)
 int serve_work(struct serve *serve)
 {
     uint64_t now_ns = clock_monotonic_ns(), begin_ns = clock_thread_cpu_ns();
-    int done = serve_ends(serve);
+    int done = serve_ends(serve, begin_ns + SERVE_SLICE_NS);
 
     if (serve_pauses(serve)) {
         serve->behind = true;
     } else {
-        int handled = serve_events(serve);
+        int handled = serve_events(serve, begin_ns + SERVE_SLICE_NS);
 
         serve->behind = serve->behind && handled > 0;
         done += handled;
