@@ -287,7 +287,6 @@ static bool program_open(void)
 bool program_start(void)
 {
     enum program_state state = __atomic_load_n(&program.state, __ATOMIC_ACQUIRE);
-
     int cancel;
 
     if (state != PROGRAM_NEW) {

@@ -66,7 +66,8 @@ purge() {
     local left
     [[ -n $(ls "$records") ]] || fail "there are no records to keep"
     mkdir -p /var/lib/apapi/users/1000
-    touch /var/spool/apapi/n1.idle /var/lib/apapi/index.db /var/lib/apapi/records.db /var/lib/apapi/users/1000/2026-11-21.jsonl # the site's, but for the first
+    touch /var/spool/apapi/n1.idle /var/lib/apapi/index.db
+    touch /var/lib/apapi/records.db /var/lib/apapi/users/1000/2026-11-21.jsonl # the site's own
     apt_purge apapi slurm-spank-apapi
     [[ -e /var/lib/apapi/records.db && -e /var/lib/apapi/users/1000/2026-11-21.jsonl ]] || fail "the site's database or its users' records are gone"
     rm -r /var/lib/apapi/users /var/lib/apapi/records.db
