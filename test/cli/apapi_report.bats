@@ -110,6 +110,14 @@ apapi report: 92.2: no record of 1 of 2 nodes; there is one of n1" ]]
         tells 0 $'1|20000\n2|30000' cells jobid "${words[@]}" -o energy
     done
     complains 1 '*several jobs match: 1 of c1, 2 of c2;*' "$apapi" show --acct-dir "$acct" -j 1 -j 2
+    record 2 0 n1 0 100 200 # the cluster is shown if there are several
+    record 4 0 login 0 10 10 'del(.job) | .cluster = ""' # a record outside Slurm is of none
+    run -0 report -j 2
+    [[ ${lines[0]} == "jobid       cluster     user "* && ${lines[1]} == "2           c1 "* && ${lines[2]} == "2           c2 "* ]]
+    run -0 report -S 2000-01-01 --by step -M c1
+    [[ ${lines[0]} == "stepid        name "* ]]
+    run -0 report -j 2 --csv
+    [[ ${lines[0]} == jobid,user,* ]]
 }
 
 @test "CO2 and cost, with PUE" {

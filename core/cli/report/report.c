@@ -162,8 +162,8 @@ static const struct {
     enum report_by by;
     const char *name, *format;
 } wholes[] = {
-    {REPORT_BY_JOB, "job", "jobid,user,jobname,nodes,elapsed,energy,power,measured"},
-    {REPORT_BY_STEP, "step", "stepid,name,nodes,elapsed,energy,power,maxpower,measured"},
+    {REPORT_BY_JOB, "job", "jobid,cluster,user,jobname,nodes,elapsed,energy,power,measured"},
+    {REPORT_BY_STEP, "step", "stepid,cluster,name,nodes,elapsed,energy,power,maxpower,measured"},
     {REPORT_BY_NODE, "node", "node,cluster,records,energy,package,dram,gpu,power,measured"},
 };
 
@@ -668,8 +668,11 @@ static int print_report(struct report *report)
     uint32_t *order = report_ledger_rows(ledger, &count);
     int result = order ? 0 : -1;
 
-    if (ledger->by == REPORT_BY_NODE && !ledger->clusters && !report->format_text &&
-        !report->json) { /* the cluster is not needed: all nodes have the same one */
+    bool clusters =
+        ledger->clusters && (ledger->by == REPORT_BY_NODE || report->form == REPORT_TABLE);
+
+    if (ledger->group_count == 0 && !clusters && !report->format_text &&
+        !report->json) { /* the cluster is not needed, or programs do not expect it */
         memmove(columns + 1, columns + 2, (--report->count - 1) * sizeof *columns);
     }
     if (order && count == 0 && report->form == REPORT_TABLE && !report->json) {

@@ -291,7 +291,10 @@ static int find_buckets(struct report_ledger *ledger)
                      piece->job == APAPI_UNKNOWN || ledger->by == REPORT_BY_NODE);
 
         if (!same) {
-            ledger->clusters |= last && ledger->by == REPORT_BY_NODE && last->node == piece->node;
+            ledger->clusters |=
+                last && (ledger->by == REPORT_BY_NODE
+                             ? last->node == piece->node
+                             : last->job != APAPI_UNKNOWN && last->cluster != piece->cluster);
             if (array_add(&ledger->buckets, ledger->bucket_count, &ledger->bucket_room,
                           sizeof *ledger->buckets)) {
                 return -1;

@@ -79,7 +79,8 @@ struct report_ledger {
     struct report_identity *identities; /* by their numbers in identity_keys */
     size_t identity_room;
     /* after report_ledger_rows(): */
-    bool clusters;                 /* by node: several clusters have a node of the same name */
+    bool clusters;                 /* by node: several clusters have a node of the same name; else:
+                                      there are jobs of several clusters */
     uint32_t *order;               /* the pieces, sorted by cluster, job, user, and step or day */
     struct report_bucket *buckets; /* the buckets of a row are together */
     size_t bucket_count, bucket_room;
