@@ -100,7 +100,7 @@ static bool claims_hold(const struct claims *claims, const struct apapi_identity
 static bool show_is_of(const struct show *show, const struct show_share *share,
                        const struct apapi_identity *id)
 {
-    return share->own == (show->job == 0 || id->job == show->job) && share->uid == id->uid;
+    return share->own == (id->job == show->job) && share->uid == id->uid;
 }
 
 /* @return the user's counts; NULL with errno ENOMEM. */
@@ -115,7 +115,7 @@ static struct show_share *show_find_share(struct show *show, const struct apapi_
         return NULL;
     }
     show->shares[show->share_count] =
-        (struct show_share){.own = show->job == 0 || id->job == show->job, .uid = id->uid};
+        (struct show_share){.own = id->job == show->job, .uid = id->uid};
     return &show->shares[show->share_count++];
 }
 
@@ -230,7 +230,7 @@ static bool is_present(const struct apapi_record *record, void *context)
     struct claims_owner *owner = claims_find(claims, id->cluster);
     bool own, earlier;
 
-    if (!owner || claims->job == 0) {
+    if (!owner) {
         return true;
     }
     own = owner->uid == id->uid || owner->uid == APAPI_UNKNOWN || id->uid == APAPI_UNKNOWN;

@@ -37,7 +37,7 @@ struct show_share {
 };
 
 struct show {
-    uint32_t job; /* number of the job that is asked for; 0: any */
+    uint32_t job; /* number of the job that is asked for */
     char id[32];  /* name of the job, as "17_3" */
     struct apapi_record *records;
     size_t count, room;

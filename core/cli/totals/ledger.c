@@ -190,30 +190,47 @@ static int name_user(struct report_ledger *ledger, struct report_bucket *bucket)
     return bucket->words[REPORT_USER] == POOL_NONE ? -1 : 0;
 }
 
-static int identify(struct report_ledger *ledger, struct report_bucket *bucket)
+/* Note how the tasks ended, in all runs: if runs are known, in the last one by start, as a user can
+ * choose `restarts` in a job's first run. @param entries  sorted by start */
+static void note_ending(struct report_bucket *bucket, const struct sum_entries *entries, bool runs)
+{
+    const struct sum_entry *last = entries->list;
+
+    for (size_t i = 0; i < entries->count; i++) {
+        last = entries->list[i].start_ns > last->start_ns ? &entries->list[i] : last;
+    }
+    bucket->code = bucket->signal = bucket->restarts = APAPI_UNKNOWN;
+    for (size_t i = 0; i < entries->count; i++) {
+        const struct sum_piece *piece = entries->list[i].piece;
+
+        if (!runs || piece->restarts == last->piece->restarts) {
+            bucket->code = known_greater(bucket->code, piece->code);
+            bucket->signal = known_greater(bucket->signal, piece->signal);
+            bucket->restarts = known_greater(bucket->restarts, piece->restarts);
+        }
+    }
+}
+
+/* @param runs  the records have their runs */
+static int identify(struct report_ledger *ledger, struct report_bucket *bucket, bool runs)
 {
     struct sum_entries entries;
 
     if (sum_gather(&ledger->store, ledger->order + bucket->first, bucket->count, &entries)) {
         return -1;
     }
-    for (size_t i = 1; i < entries.count; i++) { /* by step, node and start */
-        bucket->repeats |= entries.list[i].piece->step == entries.list[i - 1].piece->step &&
+    bucket->batches = 0;
+    for (size_t i = 0; i < entries.count; i++) { /* by step, node and start */
+        bucket->repeats |= i > 0 &&
+                           entries.list[i].piece->step == entries.list[i - 1].piece->step &&
                            entries.list[i].piece->node == entries.list[i - 1].piece->node;
+        bucket->batches += strcmp(entries.list[i].step, "batch") == 0;
     }
     sum_sort(entries.list, entries.count, SUM_KEYS(SUM_START, SUM_STEP, SUM_NODE));
     for (int w = 0; w < REPORT_WORDS; w++) {
         bucket->words[w] = word_of(ledger, &entries, w);
     }
-    bucket->code = bucket->signal = bucket->restarts = APAPI_UNKNOWN;
-    for (size_t i = 0; i < entries.count; i++) {
-        const struct sum_piece *piece = entries.list[i].piece;
-
-        bucket->code = known_greater(bucket->code, piece->code);
-        bucket->signal = known_greater(bucket->signal, piece->signal);
-        bucket->restarts = known_greater(bucket->restarts, piece->restarts);
-        bucket->batches += strcmp(entries.list[i].step, "batch") == 0;
-    }
+    note_ending(bucket, &entries, runs);
     free(entries.list);
     return name_user(ledger, bucket);
 }
@@ -315,34 +332,6 @@ static const struct sum_piece *first_piece(const struct report_ledger *ledger, s
 
 /* --- runs of jobs that were requeued -------------------------------------------------------- */
 
-/* A bucket ends as its last run by start: a user can choose `restarts` in a job's first run. */
-static int end_bucket(const struct report_ledger *ledger, struct report_bucket *bucket)
-{
-    struct sum_entries entries;
-    int64_t start_ns = -1;
-
-    if (sum_gather(&ledger->store, ledger->order + bucket->first, bucket->count, &entries)) {
-        return -1;
-    }
-    for (size_t i = 0; i < entries.count; i++) {
-        if (entries.list[i].start_ns > start_ns) {
-            start_ns = entries.list[i].start_ns;
-            bucket->restarts = entries.list[i].piece->restarts;
-        }
-    }
-    bucket->code = bucket->signal = APAPI_UNKNOWN;
-    for (size_t i = 0; i < entries.count; i++) {
-        const struct sum_piece *piece = entries.list[i].piece;
-
-        if (piece->restarts == bucket->restarts) {
-            bucket->code = known_greater(bucket->code, piece->code);
-            bucket->signal = known_greater(bucket->signal, piece->signal);
-        }
-    }
-    free(entries.list);
-    return 0;
-}
-
 /* Count the entries of the first job, if several jobs had the number one after the other. @param
  * list  sorted by start */
 static size_t count_of_job(const struct sum_entry *list, size_t count)
@@ -384,7 +373,7 @@ static int find_runs(struct report_ledger *ledger, struct report_bucket *buckets
     }
     free(entries.list);
     for (size_t i = 0; i < count && result == 0; i++) {
-        result = end_bucket(ledger, &buckets[i]);
+        result = identify(ledger, &buckets[i], true);
     }
     return result;
 }
@@ -399,7 +388,7 @@ static size_t conclude_job(struct report_ledger *ledger, size_t first)
 
     for (; end < ledger->bucket_count && compare_jobs(ledger, piece, first_piece(ledger, end)) == 0;
          end++) {
-        if (identify(ledger, &buckets[end])) {
+        if (identify(ledger, &buckets[end], false)) {
             return 0;
         }
         requeued |= buckets[end].repeats ||
