@@ -38,6 +38,27 @@ bool regions_exist(const struct apapi_regions *regions)
            memcmp(&regions->losses, &none, sizeof(none)) != 0;
 }
 
+bool foms_add(struct fom_sums *sums, const struct apapi_fom *fom)
+{
+    size_t i = 0;
+
+    while (i < sums->count && (strcmp(sums->list[i].name, fom->name) != 0 ||
+                               strcmp(sums->list[i].unit, fom->unit) != 0)) {
+        i++;
+    }
+    /* a record with a value that is not finite would be refused */
+    if (i == APAPI_FOMS_MAX || (i < sums->count && !isfinite(sums->list[i].value + fom->value))) {
+        return false;
+    }
+    if (i == sums->count) {
+        sums->list[sums->count++] = *fom;
+    } else {
+        sums->list[i].value += fom->value;
+        sums->list[i].programs = known_total(sums->list[i].programs, fom->programs);
+    }
+    return true;
+}
+
 struct apapi_region_result region_unmeasured(void)
 {
     struct apapi_region_result region = {.programs = APAPI_UNKNOWN, .threads = APAPI_UNKNOWN};

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "apapi/measurement.h"
+#include "apapi/record.h"
 #include "apapi/region_result.h"
 #include "apapi/share_result.h"
 #include "base/json.h"
@@ -28,6 +29,21 @@ double energies_sum(const void *first, size_t size, enum energies_member member)
 bool regions_exist(const struct apapi_regions *regions);
 
 extern const struct field fields_of_regions[]; /* in struct apapi_regions */
+
+/** @return the sum of two numbers, or the one that is known. */
+static inline uint32_t known_total(uint32_t a, uint32_t b)
+{
+    return a == APAPI_UNKNOWN ? b : b == APAPI_UNKNOWN ? a : a + b;
+}
+
+/** Figures of merit, added up by name and unit. All zero at the start. */
+struct fom_sums {
+    size_t count;
+    struct apapi_fom list[APAPI_FOMS_MAX];
+};
+
+/** @return whether the figure has room and its sum is finite; otherwise nothing changes. */
+bool foms_add(struct fom_sums *sums, const struct apapi_fom *fom);
 
 /** @return a region whose energies are not known. */
 struct apapi_region_result region_unmeasured(void);

@@ -96,12 +96,6 @@ void sum_plus(double energy_j, double uncertainty_j, double *sum_j, double *sum_
     }
 }
 
-/* @return the sum of two numbers, or the one that is known. */
-static uint32_t regions_add_known(uint32_t a, uint32_t b)
-{
-    return a == APAPI_UNKNOWN ? b : b == APAPI_UNKNOWN ? a : a + b;
-}
-
 /* Unknown, if the method of one of them is; otherwise the less direct method of the two.
  * @param missing  bits of the domains that are not known */
 static void regions_add_row(struct region_sum *sum, const struct apapi_region_result *more,
@@ -117,8 +111,8 @@ static void regions_add_row(struct region_sum *sum, const struct apapi_region_re
         memcpy(region->reason, more->reason, sizeof region->reason);
     }
     region->count += more->count;
-    region->programs = regions_add_known(region->programs, more->programs);
-    region->threads = regions_add_known(region->threads, more->threads);
+    region->programs = known_total(region->programs, more->programs);
+    region->threads = known_total(region->threads, more->threads);
     region->time_ns += more->time_ns;
     sum->missing |= missing;
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
@@ -160,38 +154,15 @@ static struct region_sum *regions_find(struct region_sums *sums, enum apapi_regi
         kind = APAPI_REGION_REST;
     }
     snprintf(key, sizeof key, "%c%s", (char)('0' + kind), kind == APAPI_REGION_NAMED ? path : "");
-    number = pool_put(&sums->keys, key);
-    if (number == POOL_NONE || array_add(&sums->rows, number, &sums->room, sizeof *sums->rows)) {
+    number = pool_put_row(&sums->keys, key, &sums->rows, &sums->room, sizeof *sums->rows);
+    if (number == POOL_NONE) {
         return NULL;
     }
-    if (sums->keys.count > before) {
+    if (number == before) {
         sums->rows[number] = region_sum_of(kind);
         memcpy(sums->rows[number].region.path, key + 1, APAPI_REGION_PATH_SIZE);
     }
     return &sums->rows[number];
-}
-
-static void regions_add_fom(struct region_sums *sums, const struct apapi_fom *fom)
-{
-    size_t i = 0;
-
-    for (; i < sums->fom_count; i++) {
-        struct apapi_fom *known = &sums->foms[i];
-
-        if (strcmp(known->name, fom->name) == 0 && strcmp(known->unit, fom->unit) == 0) {
-            if (!isfinite(known->value + fom->value)) {
-                break;
-            }
-            known->value += fom->value;
-            known->programs = regions_add_known(known->programs, fom->programs);
-            return;
-        }
-    }
-    if (i == sums->fom_count && i < APAPI_FOMS_MAX) {
-        sums->foms[sums->fom_count++] = *fom;
-    } else {
-        sums->losses.names++;
-    }
 }
 
 int region_sums_add(struct region_sums *sums, const struct apapi_record *record)
@@ -214,7 +185,7 @@ int region_sums_add(struct region_sums *sums, const struct apapi_record *record)
         regions_add_row(sum, region, regions_unknown(region, metered));
     }
     for (size_t i = 0; i < regions->fom_count; i++) {
-        regions_add_fom(sums, &regions->foms[i]);
+        losses->names += !foms_add(&sums->foms, &regions->foms[i]);
     }
     losses->regions += regions->losses.regions;
     losses->names += regions->losses.names;
@@ -285,16 +256,17 @@ static void regions_cut(struct apapi_regions *result, size_t max)
 
 int region_sums_result(const struct region_sums *sums, size_t max, struct apapi_regions *result)
 {
-    struct apapi_regions all = {.fom_count = sums->fom_count, .losses = sums->losses};
+    struct apapi_regions all = {.list = calloc(sums->keys.count + 1, sizeof *all.list),
+                                .foms =
+                                    array_copy(sums->foms.list, sums->foms.count, sizeof *all.foms),
+                                .fom_count = sums->foms.count,
+                                .losses = sums->losses};
 
-    all.list = calloc(sums->keys.count + 1, sizeof *all.list);
-    all.foms = calloc(sums->fom_count + 1, sizeof *all.foms);
-    if (!all.list || !all.foms) {
+    if (!all.list || (!all.foms && all.fom_count > 0)) {
         apapi_regions_clear(&all);
         errno = ENOMEM;
         return -1;
     }
-    memcpy(all.foms, sums->foms, sums->fom_count * sizeof *all.foms);
     for (size_t i = 0; i < sums->keys.count; i++) {
         struct region_sum sum = sums->rows[i];
 

@@ -7,6 +7,7 @@
 #include "apapi/record.h"
 #include "apapi/share_result.h"
 #include "base/names.h"
+#include "record/members.h"
 
 #define JOB_ID_SIZE 32
 
@@ -55,8 +56,7 @@ struct region_sums {
     struct pool keys;
     struct region_sum *rows; /* by number in `keys` */
     size_t room;
-    struct apapi_fom foms[APAPI_FOMS_MAX];
-    size_t fom_count;
+    struct fom_sums foms;
     struct apapi_region_losses losses;
 };
 

@@ -340,28 +340,7 @@ void observed_look(struct observer *observer, struct observed *program,
     observer->threads_s += sum_s * part;
 }
 
-bool foms_add(struct observe_foms *foms, const struct apapi_fom *fom)
-{
-    size_t i = 0;
-
-    while (i < foms->count && (strcmp(foms->list[i].name, fom->name) != 0 ||
-                               strcmp(foms->list[i].unit, fom->unit) != 0)) {
-        i++;
-    }
-    /* a record with a value that is not finite would be refused */
-    if (i == APAPI_FOMS_MAX || (i < foms->count && !isfinite(foms->list[i].value + fom->value))) {
-        return false;
-    }
-    if (i == foms->count) {
-        foms->list[foms->count++] = *fom;
-    } else {
-        foms->list[i].value += fom->value;
-        foms->list[i].programs += fom->programs;
-    }
-    return true;
-}
-
-uint64_t foms_add_program(struct observe_foms *foms, const struct observed *program)
+uint64_t foms_add_program(struct fom_sums *foms, const struct observed *program)
 {
     const struct page_program *page = program->page;
     size_t count = page_fom_count(page), filled_to = 0;
@@ -830,7 +809,7 @@ int observe_shell_end(struct observer *observer, const char *name, struct observ
 
 int observe_fom(struct observer *observer, const char *name, double value, const char *unit)
 {
-    struct observe_foms *foms = &observer->shell_foms;
+    struct fom_sums *foms = &observer->shell_foms;
     struct apapi_fom fom = {.value = value, .programs = 1};
     size_t i = 0;
 

@@ -9,6 +9,7 @@
 #include "apapi/live.h"
 #include "apapi/region_result.h"
 #include "measure/fit.h"
+#include "record/members.h"
 #include "regions/page.h"
 
 /* How the regions of a step's programs are added up; for the files of this folder. */
@@ -125,11 +126,6 @@ struct observe_domain {
     double times_s[FIT_COLUMNS], passes[FIT_COLUMNS];
 };
 
-struct observe_foms {
-    size_t count;
-    struct apapi_fom list[APAPI_FOMS_MAX];
-};
-
 struct observe_energy {
     double energy_j, within_j, since_s; /* energy_j +- within_j; since_s: since the last reading */
 };
@@ -170,8 +166,8 @@ struct observer {
     struct observe_domain domains[APAPI_DOMAINS];
     size_t depth;
     struct observe_shell shell[OBSERVE_DEPTH];
-    struct observe_foms foms;       /* of the programs that have ended, added up */
-    struct observe_foms shell_foms; /* the last ones of `apapi mark` */
+    struct fom_sums foms;       /* of the programs that have ended, added up */
+    struct fom_sums shell_foms; /* the last ones of `apapi mark` */
     struct apapi_region_losses losses;
 };
 
@@ -210,12 +206,8 @@ int observe_shell_read(struct observer *observer, const char *name, struct obser
 /** Read as observe_shell_read(), and end the region. */
 int observe_shell_end(struct observer *observer, const char *name, struct observe_energy *energy);
 
-/** Add a figure of merit to the sum of those with its name and unit. @return whether it has room,
- * and the sum is finite */
-bool foms_add(struct observe_foms *foms, const struct apapi_fom *fom);
-
 /** Add a program's figures of merit. @return number of those without room */
-uint64_t foms_add_program(struct observe_foms *foms, const struct observed *program);
+uint64_t foms_add_program(struct fom_sums *foms, const struct observed *program);
 
 /** Take a figure of merit of `apapi mark`. @return 0; -1 with errno EINVAL, ENOSPC */
 int observe_fom(struct observer *observer, const char *name, double value, const char *unit);

@@ -376,7 +376,7 @@ int observe_result(struct observer *observer, const struct apapi_measurement *m,
                    struct apapi_regions *result)
 {
     struct apapi_regions regions = {.losses = observer->losses};
-    struct observe_foms foms = observer->foms;
+    struct fom_sums foms = observer->foms;
     struct estimates *estimates = NULL;
     int rc;
 
