@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "index/tables.h"
 #include "record/files.h"
 #include "record/record.h"
@@ -41,17 +42,16 @@ static bool is_short(const char *list)
 /* "account IN (?, ?)" */
 static void add_words(struct query *query, const char *column, const char *list)
 {
-    fprintf(query->out, "%s IN (", column);
-    for (const char *word = list;; word++) {
-        size_t size = strcspn(word, ",");
+    const char *before = " IN (", *rest = list, *word;
 
-        fputs(word == list ? "?" : ", ?", query->out);
+    fputs(column, query->out);
+    while (rest) {
+        size_t size = text_name(&rest, &word);
+
+        fprintf(query->out, "%s?", before);
         query->values[query->count++] =
             (struct db_value){.type = DB_TEXT, .text = word, .size = size};
-        word += size;
-        if (*word == '\0') {
-            break;
-        }
+        before = ", ";
     }
     fputc(')', query->out);
 }
@@ -59,16 +59,15 @@ static void add_words(struct query *query, const char *column, const char *list)
 /* Users that are numbers may also be uids. */
 static void add_uids(struct query *query, const char *list)
 {
-    const char *before = " OR uid IN (";
+    const char *before = " OR uid IN (", *rest = list, *word;
 
-    for (const char *word = list; *word; word += *word == ',') {
-        size_t size = strcspn(word, ","), digits = strspn(word, "0123456789");
+    while (rest) {
+        size_t size = text_name(&rest, &word), digits = strspn(word, "0123456789");
 
         if (size > 0 && digits == size && size < 11) {
             fprintf(query->out, "%s%.*s", before, (int)size, word);
             before = ", ";
         }
-        word += size;
     }
     fputs(*before == ',' ? ")" : "", query->out);
 }

@@ -32,11 +32,14 @@ ask() { "$apapi" report --db "$@"; }
     tells 0 '17|1' "${reader[@]}" report --db "sqlite:$PWD/db" -j 17 -n -P --format=jobid,energy
 }
 
-@test "jobs whose totals are not there yet are found by the number of their array" {
-    record 31 0 n1 20 10 100 '.array_job = 40 | .array_task = 3'
+@test "a job whose total is not there yet is found by the number of its array, and in lists with blanks" {
+    record 31 0 n1 20 10 100 '.array_job = 40 | .array_task = 3 | .uid = 1000'
     "$apapi" import --db "sqlite:$BATS_TEST_TMPDIR/db" --acct-dir "$acct" >/dev/null
     sqlite3 "$BATS_TEST_TMPDIR/db" "insert into stale_jobs select cluster, job from jobs; delete from jobs"
     tells 0 '40_3|1000' ask "sqlite:$BATS_TEST_TMPDIR/db" -j 40 -n -P --format=jobid,energy
+    for list in --user=' ben , anna' --user='ben, 1000 ' --account='bio , physics' --clusters='c2, c1'; do
+        tells 0 '40_3|1000' ask "sqlite:$BATS_TEST_TMPDIR/db" "$list" -S 2000-01-01 -n -P --format=jobid,energy
+    done
 }
 
 @test "lines that no import has written are left out" {
