@@ -61,6 +61,9 @@ static _Noreturn void witness_run(pid_t parent)
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    /* it has a name of its own: killall(1) and pidof(1) mean this program, not all processes */
+    prctl(PR_SET_NAME, "witness");
+    memset(program_invocation_name, '-', strlen(program_invocation_name));
     close_range(0, ~0U, 0);
     while (getppid() == parent) {
         number = sigwaitinfo(&all, NULL);
@@ -149,6 +152,26 @@ static bool witness_has(int number)
 }
 
 /*
+ * A program that has left this process's group gets no signal to all of it, but timeout(1) signals
+ * its child first, which would be the program. It could not have left a group that it leads itself,
+ * as it would without this process where this process leads: then it has the terminal's, too.
+ * @return whether the program lacks a signal to all and needs it, once
+ */
+static bool is_lacking(int number, bool of_kernel)
+{
+    static uint64_t passed_ns[_NSIG];
+    uint64_t before_ns = passed_ns[number];
+    bool of_terminal = of_kernel && (number == SIGINT || number == SIGQUIT);
+
+    if (getpgid((pid_t)receiver) == getpgrp() ||
+        (of_kernel && !(of_terminal && getpid() == getpgrp()))) {
+        return false;
+    }
+    passed_ns[number] = clock_monotonic_ns();
+    return passed_ns[number] - before_ns >= TOGETHER_NS;
+}
+
+/*
  * Handle a signal. Runs only while child_run() waits for a program's end, or in signals_last(). A
  * signal of the kernel is the terminal's, and the program has it too; or it is about this process.
  * A hangup is different: only the leader of the session gets it. Without this process, the program
@@ -157,8 +180,10 @@ static bool witness_has(int number)
 static void handle(int number, siginfo_t *info, void *context)
 {
     int saved = errno;
-    bool own = info->si_code > 0 ? number != SIGHUP : info->si_pid == getpid();
-    bool to_all = witness_has(number) || own;
+    bool of_kernel = info->si_code > 0 && number != SIGHUP;
+    bool own = info->si_code <= 0 && info->si_pid == getpid();
+    bool to_all = witness_has(number) || of_kernel;
+    bool passes = receiver > 0 && !own && (!to_all || is_lacking(number, of_kernel));
 
     (void)context;
     if (info->si_code > 0 && is_fault(number)) {
@@ -167,9 +192,9 @@ static void handle(int number, siginfo_t *info, void *context)
     if (number == SIGINT || number == SIGQUIT || number == SIGTERM || number == SIGHUP) {
         last = number;
     }
-    if (receiver > 0 && !to_all && info->si_code == SI_QUEUE) {
+    if (passes && info->si_code == SI_QUEUE) {
         sigqueue((pid_t)receiver, number, info->si_value);
-    } else if (receiver > 0 && !to_all) {
+    } else if (passes) {
         kill((pid_t)receiver, number);
     }
     errno = saved;

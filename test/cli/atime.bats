@@ -93,7 +93,7 @@ row_fits() { # DOMAIN WATTS
     cd "$BATS_TEST_TMPDIR"
     setsid env --default-signal "$atime" -c estimate bash -c "$count" >/dev/null 2>&1 3>&- &
     eventually test -e ready
-    witness=$(pgrep -P $! -x atime)
+    witness=$(pgrep -P $! -x witness)
     kill -STOP "$witness"
     eventually grep -q '^State:.T' "/proc/$witness/status"
     kill -TERM -- -$!
@@ -109,18 +109,35 @@ row_fits() { # DOMAIN WATTS
     [[ $(<out) == $'1\n2' ]]
 }
 
-@test "a hangup, which the kernel sends to the leader of a session alone, reaches the program" {
-    local program="trap 'exit 5' HUP; touch '$BATS_TEST_TMPDIR/ready'; for i in {1..2000}; do sleep 0.05; done"
-    run -0 env --default-signal timeout 100 python3 -c '
+@test "a program that has left atime's group gets what timeout, killall and the terminal send, once" {
+    local count="trap 'n=\$((n + 1))' TERM; for i in {1..200}; do sleep 0.05; [ -z \"\$n\" ] || [ \$((left += 1)) -lt 6 ] || exit \$n; done"
+    run -124 timeout 0.5 "$atime" -c estimate setsid sleep 60
+    [[ $output == *'killed by signal 15 (Terminated)'* ]]
+    run -1 timeout --preserve-status 0.5 "$atime" -c estimate setsid bash -c "$count"
+    "$atime" -c estimate sleep 60 3>&- &
+    eventually pgrep -P $! -x sleep
+    [[ " $(pidof atime) " == *" $! "* && " $(pidof atime) " != *" $(pgrep -P $! -x witness) "* ]]
+    kill $!
+    tells 5 '' at_terminal 'os.write(terminal, b"\3")' "$atime" -c estimate timeout 100 bash -c "$(await_signal INT)"
+}
+
+# Run a program at a terminal, do something to the terminal once it is ready, and have the program's exit status.
+at_terminal() {
+    timeout 100 env --default-signal python3 -c '
 import os, pty, sys, time
 pid, terminal = pty.fork()
 if pid == 0:
-    os.execv(sys.argv[2], sys.argv[2:])
-while not os.path.exists(sys.argv[1]):
+    os.execv(sys.argv[3], sys.argv[3:])
+while not os.path.exists(sys.argv[2]):
     time.sleep(0.05)
-os.close(terminal)
-print(os.WEXITSTATUS(os.waitpid(pid, 0)[1]))' "$BATS_TEST_TMPDIR/ready" "$atime" -c estimate bash -c "$program"
-    [[ $output == 5 ]]
+exec(sys.argv[1])
+sys.exit(os.WEXITSTATUS(os.waitpid(pid, 0)[1]))' "$1" "$BATS_TEST_TMPDIR/ready" "${@:2}"
+}
+
+await_signal() { echo "trap 'exit 5' $1; touch '$BATS_TEST_TMPDIR/ready'; for i in {1..2000}; do sleep 0.05; done"; }
+
+@test "a hangup, which the kernel sends to the leader of a session alone, reaches the program" {
+    run -5 at_terminal 'os.close(terminal)' "$atime" -c estimate bash -c "$(await_signal HUP)"
 }
 
 @test "each run has the timers of atime's caller" {
