@@ -161,7 +161,7 @@ static int check_existing(const char *path, const struct stat *existing, const c
     if (disk.f_type == PROC_SUPER_MAGIC || disk.f_type == SYSFS_MAGIC) { /* root "may write" */
         return apapi_fail(err, ENOTSUP, "%.150s: the kernel keeps no files there", wanted);
     }
-    if (disk.f_blocks > 0 && disk.f_bfree == 0) {
+    if ((disk.f_blocks > 0 && disk.f_bfree == 0) || (disk.f_files > 0 && disk.f_ffree == 0)) {
         return apapi_fail(err, ENOSPC, "%.150s: %s", wanted, strerror(ENOSPC));
     }
     return 0;

@@ -90,6 +90,10 @@ live_dir = TMP|live_dir: no live pages can be written on this machine: TMP: not 
 libexec_dir = /nix|libexec_dir: no step can be measured on this machine: /nix/apapi-sampler: No such file
 [index] path = rel.db|[index]: 'path = rel.db': no absolute path; path takes: absolute path of the index
 END
+    if unshare -m true 2>/dev/null; then # a file system that is full of files
+        put 'acct_dir = /mnt/acct'
+        tells 1 '*: /mnt/acct: No space left on device' unshare -m sh -c 'mount -t tmpfs -o nr_inodes=1 tmpfs /mnt; "$1" config --check' - "$apapi"
+    fi
     put 'enabled = no'
     tells 0 '*warning: *:1: enabled: no step is measured*' "$apapi" config --check
     prints 1 '*--apapi=*nothing, see below*warning *:1: enabled: no step is measured*' "$apapi" doctor estimate
