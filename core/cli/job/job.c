@@ -336,24 +336,9 @@ static int add_up(struct show *show)
     return 0;
 }
 
-static int work_out_nodes(struct show *show, struct sum_entry *list)
-{
-    for (size_t i = 0, next; i < show->entries.count; i = next) {
-        struct sum_entries own = sum_node_at(&(struct sum_entries){list, show->entries.count}, i);
-        struct show_node *node = &show->nodes[show->node_count++];
-
-        next = i + own.count;
-        node->name = show_record(show, own.list)->id.node;
-        if (sum_total(&show->store, &own, &node->used)) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
 /* Add up the tasks and endings of the last run; tasks before a requeue are not counted. */
 static void add_up_tasks(const struct show *show, const struct sum_entry *list, size_t count,
-                         struct show_step *step)
+                         struct show_part *step)
 {
     const struct apapi_record *before = NULL;
     uint32_t last = APAPI_UNKNOWN;
@@ -374,23 +359,26 @@ static void add_up_tasks(const struct show *show, const struct sum_entry *list, 
     }
 }
 
-static int work_out_steps(struct show *show, struct sum_entry *list)
+/* @param key  SUM_NODE, SUM_STEP. @return number of the parts; 0: out of memory */
+static size_t work_out_parts(const struct show *show, struct sum_entry *list, enum sum_key key,
+                             struct show_part *parts)
 {
-    size_t all = show->entries.count;
+    size_t all = show->entries.count, number = 0;
 
-    sum_sort(list, all, SUM_KEYS(SUM_STEP, SUM_NODE, SUM_START));
+    sum_sort(list, all, SUM_KEYS(key, SUM_NODE, SUM_START));
     for (size_t i = 0, count; i < all; i += count) {
         const struct apapi_identity *id = &show_record(show, &list[i])->id;
-        struct show_step *step = &show->steps[show->step_count++];
+        struct show_part *part = &parts[number++];
 
-        *step = (struct show_step){.step = id->step, .name = id->name};
-        count = sum_alike(list + i, all - i, SUM_KEYS(SUM_STEP));
-        add_up_tasks(show, list + i, count, step);
-        if (sum_total(&show->store, &(struct sum_entries){list + i, count}, &step->used)) {
-            return -1;
+        *part =
+            (struct show_part){.name = key == SUM_NODE ? id->node : id->step, .program = id->name};
+        count = sum_alike(list + i, all - i, SUM_KEYS(key));
+        add_up_tasks(show, list + i, count, part);
+        if (sum_total(&show->store, &(struct sum_entries){list + i, count}, &part->used)) {
+            return 0;
         }
     }
-    return 0;
+    return number;
 }
 
 int show_power(const struct show *show, const char *node, int domain, double *power_w,
@@ -406,21 +394,18 @@ int show_power(const struct show *show, const char *node, int domain, double *po
 static int work_out(struct show *show)
 {
     struct sum_entry *list = NULL; /* a copy, because sums sort the entries */
-    int result = -1;
 
     show->nodes = calloc(show->count + 1, sizeof *show->nodes);
     show->steps = calloc(show->count + 1, sizeof *show->steps);
     if (show->nodes && show->steps && add_up(show) == 0) {
         list = array_copy(show->entries.list, show->entries.count, sizeof *list);
     }
-    if (list) {
-        result = work_out_nodes(show, list) || work_out_steps(show, list) ||
-                         show_power(show, NULL, APAPI_DOMAIN_NONE, show->curve_w, SHOW_CURVE)
-                     ? -1
-                     : 0;
-    }
+    show->node_count = list ? work_out_parts(show, list, SUM_NODE, show->nodes) : 0;
+    show->step_count = show->node_count ? work_out_parts(show, list, SUM_STEP, show->steps) : 0;
     free(list);
-    return result;
+    return show->step_count > 0
+               ? show_power(show, NULL, APAPI_DOMAIN_NONE, show->curve_w, SHOW_CURVE)
+               : -1;
 }
 
 int show_choose(struct show *show, const struct query *query)
@@ -483,16 +468,16 @@ int show_regions(const struct show *show, const char *step, size_t max,
 
 static int compare_nodes(const void *left, const void *right)
 {
-    const struct show_node *a = left, *b = right;
+    const struct show_part *a = left, *b = right;
     double a_j = isnan(a->used.energy_j) ? -1 : a->used.energy_j;
     double b_j = isnan(b->used.energy_j) ? -1 : b->used.energy_j;
 
     return a_j == b_j ? strverscmp(a->name, b->name) : a_j > b_j ? -1 : 1;
 }
 
-struct show_node *show_order_nodes(const struct show *show)
+struct show_part *show_order_nodes(const struct show *show)
 {
-    struct show_node *nodes = array_copy(show->nodes, show->node_count + 1, sizeof *nodes);
+    struct show_part *nodes = array_copy(show->nodes, show->node_count + 1, sizeof *nodes);
 
     if (nodes) {
         qsort(nodes, show->node_count, sizeof *nodes, compare_nodes);

@@ -14,18 +14,14 @@
 #define SHOW_RECORDS_MAX 10000 /* of one user */
 #define SHOW_CURVE 64          /* columns of the power curve */
 
-/** A node of the job. */
-struct show_node {
+/** A node of the job, or a step on all its nodes. */
+struct show_part {
     const char *name;
     struct apapi_job_total used;
-};
-
-/** A step on all its nodes. */
-struct show_step {
-    const char *step, *name;
+    /* of a step: */
+    const char *program;
     uint32_t tasks;             /* number of tasks on its nodes; APAPI_UNKNOWN */
     struct apapi_ending ending; /* endings of its tasks in the job's last run */
-    struct apapi_job_total used;
 };
 
 /** Counts of one user's records that have the job's own number, or that only claim to be its parts.
@@ -48,10 +44,8 @@ struct show {
     struct sum_store store;
     struct sum_entries entries; /* the records that count, sorted by node, then by start */
     struct apapi_job_total total;
-    struct show_node *nodes;
-    size_t node_count;
-    struct show_step *steps;
-    size_t step_count;
+    struct show_part *nodes, *steps;
+    size_t node_count, step_count;
     double curve_w[SHOW_CURVE]; /* result of show_power() for all nodes and domains */
 };
 
@@ -96,7 +90,7 @@ int show_regions(const struct show *show, const char *step, size_t max,
 void show_say_trust(const struct show *show, struct remarks *remarks);
 
 /** @return a copy of the nodes for free(), highest energy first, unknown ones last; NULL. */
-struct show_node *show_order_nodes(const struct show *show);
+struct show_part *show_order_nodes(const struct show *show);
 
 /** Format the table shown at the end of a job; free `text`. @return 0; -1 with errno ENOMEM. */
 int show_table(const struct show *show, char **text);

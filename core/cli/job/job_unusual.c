@@ -51,7 +51,7 @@ static void report_nodes(const struct show *show, struct remarks *remarks)
     double usual_w = usual_power(show);
 
     for (size_t i = 0; i < show->node_count && usual_w > 0; i++) {
-        const struct show_node *node = &show->nodes[i];
+        const struct show_part *node = &show->nodes[i];
         bool more = node->used.mean_w >= TWICE * usual_w,
              less = node->used.mean_w <= usual_w / TWICE;
 
@@ -98,12 +98,12 @@ static void report_early(const struct show *show, struct remarks *remarks)
 {
     for (size_t i = 0; i < show->step_count; i++) {
         struct namelist names = {0};
-        double most_s = find_early(show, show->steps[i].step, &names);
+        double most_s = find_early(show, show->steps[i].name, &names);
         char *list = names.count > 0 ? hostlist_text(&names, NAMES_COLUMNS) : NULL;
 
         if (list) {
             remark(remarks, "step %s: %s ended before its last node, by up to %s",
-                   show->steps[i].step, list, units_duration(most_s).text);
+                   show->steps[i].name, list, units_duration(most_s).text);
         }
         free(list);
         namelist_free(&names);
@@ -223,12 +223,12 @@ static void report_record(const struct apapi_record *record, struct remarks *rem
 static void report_endings(const struct show *show, struct remarks *remarks)
 {
     for (size_t i = 0; i < show->step_count; i++) {
-        const struct show_step *step = &show->steps[i];
+        const struct show_part *step = &show->steps[i];
         const struct apapi_ending *ending = &step->ending;
         bool known = step->tasks != APAPI_UNKNOWN, killed = ending->signal != APAPI_UNKNOWN;
 
         if (ending->failed != APAPI_UNKNOWN && ending->failed > 0) {
-            remark(remarks, "step %s: %" PRIu32 "%s task%s failed, %s %" PRIu32, step->step,
+            remark(remarks, "step %s: %" PRIu32 "%s task%s failed, %s %" PRIu32, step->name,
                    ending->failed, units_part(known, " of %" PRIu32, step->tasks).text,
                    text_plural(known ? step->tasks : ending->failed),
                    killed ? "by signal" : "with exit status",

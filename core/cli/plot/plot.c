@@ -55,9 +55,9 @@ static double plot_time_s(const struct plot *plot, int64_t unix_ns)
 }
 
 /* @return whether the picture has a mark where the step begins. */
-static bool plot_marks(const struct show_step *step)
+static bool plot_marks(const struct show_part *step)
 {
-    return !step_is(step->step, "batch") && !step_is(step->step, "extern");
+    return !step_is(step->name, "batch") && !step_is(step->name, "extern");
 }
 
 /* @return the part of the job's energy that a region used, up to 1; 0: not known. */
@@ -118,7 +118,7 @@ static int work_out_domains(struct plot *plot)
 }
 
 /* Add the mean of the nodes without a line of their own: in each column, of the known powers. */
-static int work_out_others(struct plot *plot, const struct show_node *nodes, size_t count)
+static int work_out_others(struct plot *plot, const struct show_part *nodes, size_t count)
 {
     double power_w[PLOT_COLUMNS];
     unsigned known[PLOT_COLUMNS] = {0};
@@ -145,7 +145,7 @@ static int work_out_others(struct plot *plot, const struct show_node *nodes, siz
 
 static int work_out_nodes(struct plot *plot)
 {
-    struct show_node *nodes = show_order_nodes(&plot->show);
+    struct show_part *nodes = show_order_nodes(&plot->show);
     size_t count = nodes ? plot->show.node_count : 0;
     size_t own = count > PLOT_SERIES_MAX - 1 ? PLOT_SERIES_MAX - 1 : count;
     int result = nodes ? 0 : -1;
@@ -162,10 +162,10 @@ static int work_out_nodes(struct plot *plot)
 
 static int compare_starts(const void *left, const void *right)
 {
-    const struct show_step *a = left, *b = right;
+    const struct show_part *a = left, *b = right;
     int order = COMPARE(a->used.start_unix_ns, b->used.start_unix_ns);
 
-    return order ? order : strverscmp(a->step, b->step);
+    return order ? order : strverscmp(a->name, b->name);
 }
 
 /* --- a picture ------------------------------------------------------------------------------ */
@@ -314,7 +314,7 @@ static void svg_marks(FILE *out, const struct panel *panel)
 
         if (plot_marks(&show->steps[i]) && x >= last + MARK_ROOM) {
             fprintf(out, "<path class=\"mark\" d=\"M%.1f %.1fV%.1f\"/>\n", x, TOP, BOTTOM);
-            named = svg_name(out, &(struct text){"step", x, TOP - 2, named}, show->steps[i].step);
+            named = svg_name(out, &(struct text){"step", x, TOP - 2, named}, show->steps[i].name);
             last = x;
         }
     }
@@ -457,11 +457,11 @@ static void put_steps(struct json_writer *json, const struct plot *plot)
 {
     json_begin_array(json, "steps");
     for (size_t i = 0; i < plot->show.step_count; i++) {
-        const struct show_step *step = &plot->show.steps[i];
+        const struct show_part *step = &plot->show.steps[i];
 
         if (plot_marks(step)) {
             json_begin_object(json, NULL);
-            put_clean(json, "step", step->step);
+            put_clean(json, "step", step->name);
             json_put_number(json, "start_s", plot_time_s(plot, step->used.start_unix_ns),
                             JSON_EXACT);
             json_end(json);

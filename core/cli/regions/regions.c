@@ -67,7 +67,7 @@ static int collect_rows(struct options *options)
     for (size_t s = 0; s < show->step_count; s++) {
         struct step_regions *step = options->steps ? &options->steps[s] : NULL;
 
-        if (!step || show_regions(show, show->steps[s].step, REGION_SUMS_MAX, &step->regions)) {
+        if (!step || show_regions(show, show->steps[s].name, REGION_SUMS_MAX, &step->regions)) {
             return -1;
         }
         step->energy_j = show->steps[s].used.energy_j;
@@ -85,7 +85,7 @@ static int collect_rows(struct options *options)
             options->rows[options->row_count++] = (struct region_row){step, &step->regions.list[i]};
         }
         step->rows_j = step->rows_j > 0 ? step->rows_j : NAN;
-        step->name = with_regions > 1 ? show->steps[s].step : "";
+        step->name = with_regions > 1 ? show->steps[s].name : "";
     }
     if (options->rows && options->row_count > 0) {
         qsort(options->rows, options->row_count, sizeof *options->rows, compare_rows);

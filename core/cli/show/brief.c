@@ -50,12 +50,12 @@ static void find_program(struct brief *brief)
     double most_j = -1;
 
     for (size_t i = 0; i < show->step_count; i++) {
-        const struct show_step *step = &show->steps[i];
+        const struct show_part *step = &show->steps[i];
 
-        if (!step_is(step->step, "batch") && !step_is(step->step, "extern") &&
-            !step_is(step->step, "interactive") && *step->name && step->used.energy_j > most_j) {
+        if (!step_is(step->name, "batch") && !step_is(step->name, "extern") &&
+            !step_is(step->name, "interactive") && *step->program && step->used.energy_j > most_j) {
             most_j = step->used.energy_j;
-            snprintf(brief->program, sizeof brief->program, "%s", step->name);
+            snprintf(brief->program, sizeof brief->program, "%s", step->program);
         }
     }
     if (!*brief->program) {

@@ -161,7 +161,7 @@ static int full_put_steps(const struct show *show)
     struct table table = table_begin(columns, COUNT_OF(columns), TABLE_FOR_PEOPLE, true, stdout);
 
     for (size_t i = 0; i < show->step_count; i++) {
-        const struct show_step *step = &show->steps[i];
+        const struct show_part *step = &show->steps[i];
         char ending[32];
 
         /* as in sacct: the greatest status and the greatest signal */
@@ -169,7 +169,7 @@ static int full_put_steps(const struct show *show)
                  step->ending.code == APAPI_UNKNOWN ? "-" : "%" PRIu32 ":%" PRIu32,
                  step->ending.code, step->ending.signal == APAPI_UNKNOWN ? 0 : step->ending.signal);
         table_put(&table, (struct table_cell[]){
-                              CELL_TEXT(step->step),
+                              CELL_TEXT(step->name),
                               CELL((double)step->used.nodes),
                               CELL(step->tasks == APAPI_UNKNOWN ? (double)NAN : step->tasks),
                               CELL((double)(step->used.start_unix_ns - show->total.start_unix_ns) /
@@ -178,15 +178,15 @@ static int full_put_steps(const struct show *show)
                               energy_cell(&step->used),
                               power_cell(&step->used),
                               CELL_TEXT(ending),
-                              CELL_TEXT(step->name),
+                              CELL_TEXT(step->program),
                           });
     }
     return table_end(&table, "steps");
 }
 
-static void full_put_spread(const struct show_node *nodes, size_t count)
+static void full_put_spread(const struct show_part *nodes, size_t count)
 {
-    const struct show_node *slowest = nodes;
+    const struct show_part *slowest = nodes;
     double least_w = NAN, greatest_w = NAN;
     char first[APAPI_TEXT_SIZE], last[APAPI_TEXT_SIZE];
 
@@ -208,7 +208,7 @@ static int full_put_nodes(const struct show *show)
         {.title = "energy", .form = TABLE_ENERGY},
         {.title = "mean", .form = TABLE_KNOWN, .unit = "W"},
         {.title = "measured", .form = TABLE_DURATION}};
-    struct show_node *nodes = show_order_nodes(show);
+    struct show_part *nodes = show_order_nodes(show);
     size_t count = show->node_count;
     struct table table;
     int result;
@@ -218,7 +218,7 @@ static int full_put_nodes(const struct show *show)
     }
     table = table_begin(columns, COUNT_OF(columns), TABLE_FOR_PEOPLE, true, stdout);
     for (size_t i = 0; i < count && i < NODES_LISTED; i++) {
-        const struct show_node *node = &nodes[i];
+        const struct show_part *node = &nodes[i];
 
         table_put(&table, (struct table_cell[]){
                               CELL_TEXT(node->name),
@@ -243,15 +243,15 @@ static int full_put_regions(const struct show *show)
     int result = 0;
 
     for (size_t i = 0; i < show->step_count && result == 0; i++) {
-        const struct show_step *step = &show->steps[i];
+        const struct show_part *step = &show->steps[i];
         char clean[sizeof((struct apapi_identity *)0)->step];
         struct apapi_regions regions;
 
-        if (show_regions(show, step->step, APAPI_REGIONS_MAX, &regions)) {
+        if (show_regions(show, step->name, APAPI_REGIONS_MAX, &regions)) {
             return -1;
         }
         if (regions_exist(&regions)) {
-            text_clean(clean, sizeof clean, step->step);
+            text_clean(clean, sizeof clean, step->name);
             printf("regions of step %s\n", clean);
             result = table_put_regions(&regions, step->used.energy_j, NULL, stdout);
         }
