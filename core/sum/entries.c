@@ -23,15 +23,10 @@ static int sum_compare_texts(const char *left, const char *right)
     return left == right ? 0 : strverscmp(left, right);
 }
 
-static int sum_compare_twins(const struct sum_piece *a, const struct sum_piece *b)
-{
-    return record_twin_compare(
-        &(struct record_twin){b->whole_ns, b->reason == POOL_NONE, b->digest},
-        &(struct record_twin){a->whole_ns, a->reason == POOL_NONE, a->digest});
-}
-
 static int sum_compare_key(const struct sum_entry *a, const struct sum_entry *b, enum sum_key key)
 {
+    const struct sum_piece *one = a->piece, *other = b->piece;
+
     switch (key) {
     case SUM_NODE:
         return sum_compare_texts(a->node, b->node);
@@ -44,7 +39,7 @@ static int sum_compare_key(const struct sum_entry *a, const struct sum_entry *b,
     case SUM_JOB:
         return COMPARE(a->job, b->job);
     case SUM_RECORD_JOB:
-        return COMPARE(a->piece->job, b->piece->job);
+        return COMPARE(one->job, other->job);
     case SUM_RUN:
         return COMPARE(a->restarts, b->restarts);
     case SUM_BATCH:
@@ -56,11 +51,13 @@ static int sum_compare_key(const struct sum_entry *a, const struct sum_entry *b,
     case SUM_END:
         return COMPARE(b->end_ns, a->end_ns);
     case SUM_UPTIME:
-        return COMPARE(a->piece->monotonic_ns, b->piece->monotonic_ns);
+        return COMPARE(one->monotonic_ns, other->monotonic_ns);
     case SUM_COMPLETE:
-        return COMPARE(b->piece->reason == POOL_NONE, a->piece->reason == POOL_NONE);
+        return COMPARE(other->reason == POOL_NONE, one->reason == POOL_NONE);
     default: /* SUM_TWIN */
-        return sum_compare_twins(a->piece, b->piece);
+        return record_twin_compare(
+            &(struct record_twin){other->whole_ns, other->reason == POOL_NONE, other->digest},
+            &(struct record_twin){one->whole_ns, one->reason == POOL_NONE, one->digest});
     }
 }
 

@@ -165,15 +165,13 @@ static void note_node(struct apapi_merge *merge, const struct merge_note *wanted
         note->first = node;
         note->index = wanted->index;
     }
-    if (merge->named == NAMES_MAX) {
-        return;
+    if (merge->named < NAMES_MAX) {
+        merge->no_memory |= array_add(&note->names, note->named, &note->room, sizeof(char *)) != 0;
     }
-    if (array_add(&note->names, note->named, &note->room, sizeof(char *))) {
-        merge->no_memory = true;
-        return;
+    if (merge->named < NAMES_MAX && !merge->no_memory) {
+        note->names[note->named++] = node->name;
+        merge->named++;
     }
-    note->names[note->named++] = node->name;
-    merge->named++;
 }
 
 static void note_component(struct apapi_merge *merge,
@@ -539,16 +537,16 @@ int merge_work_out(const struct apapi_merge *merge, struct merge_result *result)
     struct apapi_job_total total;
     size_t all = apapi_merge_count(merge) + apapi_merge_awaited(merge);
     const struct merge_node **nodes = calloc(all + 1, sizeof(struct merge_node *));
+    bool failed = !nodes || merge->no_memory ||
+                  sum_gather(&merge->store, NULL, merge->store.piece_count, &entries) ||
+                  sum_total(&merge->store, &entries, &total);
 
-    if (!nodes || merge->no_memory ||
-        sum_gather(&merge->store, NULL, merge->store.piece_count, &entries) ||
-        sum_total(&merge->store, &entries, &total)) {
-        free(entries.list);
+    free(entries.list);
+    if (failed) {
         free(nodes);
         errno = ENOMEM;
         return -1;
     }
-    free(entries.list);
     *result =
         (struct merge_result){.nodes = nodes,
                               .recorded = merge->nodes.count[MERGE_RECORDED],

@@ -233,25 +233,6 @@ static void align_clocks(const struct alignment *alignment, uint32_t numbers)
     }
 }
 
-static int timings_align(struct sum_entry *timings, size_t count)
-{
-    const struct alignment alignment = {.list = timings,
-                                        .count = count,
-                                        .ranges = calloc(count + 1, sizeof *alignment.ranges),
-                                        .apart_ns = calloc(count + 1, sizeof *alignment.apart_ns),
-                                        .nodes = calloc(count + 1, sizeof *alignment.nodes)};
-    bool failed = !alignment.ranges || !alignment.apart_ns || !alignment.nodes;
-
-    if (!failed) {
-        align_clocks(&alignment, align_nodes(&alignment));
-    }
-    free(alignment.ranges);
-    free(alignment.apart_ns);
-    free(alignment.nodes);
-    errno = failed ? ENOMEM : errno;
-    return failed ? -1 : 0;
-}
-
 /* --- runs ----------------------------------------------------------------------------------- */
 
 static bool knows_run(const struct sum_entry *timing)
@@ -392,19 +373,30 @@ int sum_align(const struct sum_store *store, struct sum_entries *entries,
               struct apapi_job_total *total)
 {
     struct sum_entry *list = entries->list;
+    size_t count = entries->count;
+    const struct alignment alignment = {.list = list,
+                                        .count = count,
+                                        .ranges = calloc(count + 1, sizeof *alignment.ranges),
+                                        .apart_ns = calloc(count + 1, sizeof *alignment.apart_ns),
+                                        .nodes = calloc(count + 1, sizeof *alignment.nodes)};
+    bool failed = !alignment.ranges || !alignment.apart_ns || !alignment.nodes;
 
-    if (timings_align(list, entries->count)) {
-        return -1;
+    if (!failed) {
+        align_clocks(&alignment, align_nodes(&alignment));
+        for (size_t i = 0; i < count && store->asked.count > 0; i++) {
+            list[i].nodes = APAPI_UNKNOWN; /* records of other nodes were not read */
+        }
+        if (!store->mixed) {
+            timings_find_runs(list, count);
+        }
+        timings_sum(list, count, total);
+        sum_sort(list, count, in_time);
     }
-    for (size_t i = 0; i < entries->count && store->asked.count > 0; i++) {
-        list[i].nodes = APAPI_UNKNOWN; /* records of other nodes were not read */
-    }
-    if (!store->mixed) {
-        timings_find_runs(list, entries->count);
-    }
-    timings_sum(list, entries->count, total);
-    sum_sort(list, entries->count, in_time);
-    return 0;
+    free(alignment.ranges);
+    free(alignment.apart_ns);
+    free(alignment.nodes);
+    errno = failed ? ENOMEM : errno;
+    return failed ? -1 : 0;
 }
 
 void sum_find_ends(struct sum_entries *entries)

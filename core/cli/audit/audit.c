@@ -353,20 +353,18 @@ static int audit_add_shares(struct audit *audit)
 {
     const struct sum_store *store = &audit->store;
     uint32_t *numbers = sum_numbers(store);
-    size_t count = 0;
     int result = numbers ? 0 : -1;
 
     if (numbers) {
         qsort_r(numbers, store->piece_count, sizeof *numbers, audit_compare_marks, store->pieces);
     }
-    for (size_t i = 0; i < store->piece_count && result == 0; i += count) {
+    for (size_t i = 0, end = 0; i < store->piece_count && result == 0; i = end) {
         uint32_t mark = store->pieces[numbers[i]].mark;
 
-        for (count = 1;
-             i + count < store->piece_count && store->pieces[numbers[i + count]].mark == mark;
-             count++) {
+        while (end < store->piece_count && store->pieces[numbers[end]].mark == mark) {
+            end++;
         }
-        result = audit_add_row_shares(store, numbers + i, count, &audit->rows[mark]);
+        result = audit_add_row_shares(store, numbers + i, end - i, &audit->rows[mark]);
     }
     free(numbers);
     return result;

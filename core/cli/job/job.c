@@ -271,7 +271,7 @@ static int refuse_several(const struct show *show, const char *command)
     char list[80] = "", job_id[32], name[32 + sizeof show->records->id.cluster];
     const char *first = show->records[0].id.cluster;
     bool clusters = false;
-    size_t size = 0, i = 0;
+    size_t i = 0;
     int result = 0;
 
     for (size_t k = 1; k < show->count; k++) {
@@ -284,9 +284,8 @@ static int refuse_several(const struct show *show, const char *command)
         result = namelist_add(&jobs, name);
     }
     namelist_unique(&jobs);
-    for (; i < jobs.count && size + strlen(jobs.names[i]) + 3 <= sizeof list; i++) {
-        size +=
-            (size_t)snprintf(list + size, sizeof list - size, "%s%s", i ? ", " : "", jobs.names[i]);
+    for (; i < jobs.count && strlen(list) + strlen(jobs.names[i]) + 3 <= sizeof list; i++) {
+        text_append(list, sizeof list, ", ", "%s", jobs.names[i]);
     }
     result = command_fail(command, "several jobs match: %s%s; name one, or a cluster with -M", list,
                           i < jobs.count ? ", ..." : "");
