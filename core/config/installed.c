@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/files.h"
 
 /* --- folders of the installation ------------------------------------------------------------ */
 
@@ -152,8 +153,16 @@ static int check_existing(const char *path, const struct stat *existing, const c
     if (!S_ISDIR(existing->st_mode)) {
         return apapi_fail(err, ENOTDIR, "%.150s: not a folder", path);
     }
-    if (geteuid() == 0 && faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS)) {
-        return apapi_fail(err, errno, "%.150s: %s", wanted, strerror(errno));
+    if (geteuid() == 0) {
+        int folder = folder_open(path, err); /* as for records: links of ordinary users are none */
+
+        if (folder < 0) {
+            return -1;
+        }
+        close(folder);
+        if (faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS)) {
+            return apapi_fail(err, errno, "%.150s: %s", wanted, strerror(errno));
+        }
     }
     if (statfs(path, &disk)) {
         return 0;

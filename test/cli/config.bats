@@ -93,6 +93,10 @@ END
     if unshare -m true 2>/dev/null; then # a file system that is full of files
         put 'acct_dir = /mnt/acct'
         tells 1 '*: /mnt/acct: No space left on device' unshare -m sh -c 'mount -t tmpfs -o nr_inodes=1 tmpfs /mnt; "$1" config --check' - "$apapi"
+        put "acct_dir = $BATS_TEST_TMPDIR/link" # in a folder of an ordinary user, who could let it point anywhere
+        chown 65534 "$BATS_TEST_TMPDIR"
+        ln -s /var/lib "$BATS_TEST_TMPDIR/link"
+        tells 1 '*/link: a link that ordinary users may have made' "$apapi" config --check
     fi
     put 'enabled = no'
     tells 0 '*warning: *:1: enabled: no step is measured*' "$apapi" config --check
