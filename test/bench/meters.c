@@ -16,14 +16,10 @@
 static const char *const children[] = {"dram", "core", "uncore"};
 #define ZONES_PER_PACKAGE (1 + COUNT_OF(children))
 
-static const char *folder_in_memory(void)
-{
-    return access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-}
-
 static void make_root(struct powercap_tree *tree)
 {
-    snprintf(tree->root, sizeof tree->root, "%s/apapi-bench-XXXXXX", folder_in_memory());
+    snprintf(tree->root, sizeof tree->root, "%s/apapi-bench-XXXXXX",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     if (!mkdtemp(tree->root)) {
         bench_die("no temporary folder");
     }

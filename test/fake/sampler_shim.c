@@ -46,13 +46,6 @@ int clock_gettime(clockid_t clock, struct timespec *time)
     return (int)result;
 }
 
-static void shim_delay_sync(void)
-{
-    if (shim_wants("SHIM_SLOW")) {
-        usleep(SYNC_US);
-    }
-}
-
 static int shim_is_accounting(const char *path)
 {
     const char *end = strrchr(path, '.');
@@ -65,7 +58,9 @@ int fsync(int fd)
     char link[64], path[4096];
     ssize_t size;
 
-    shim_delay_sync();
+    if (shim_wants("SHIM_SLOW")) {
+        usleep(SYNC_US);
+    }
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     size = readlink(link, path, sizeof path - 1);
     path[size > 0 ? size : 0] = '\0';

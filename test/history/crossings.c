@@ -265,11 +265,6 @@ static void crossings_add_point(struct crossings_course *course, struct crossing
     }
 }
 
-static long double crossings_before(const struct crossings_course *course)
-{
-    return course->count ? course->points[course->count - 1].total : 0;
-}
-
 /* Add up the session's values of a reading. Other tests judge these values. */
 static void crossings_add_value(struct crossings *crossings, size_t component, size_t event,
                                 double value, struct crossings_point point)
@@ -282,7 +277,7 @@ static void crossings_add_value(struct crossings *crossings, size_t component, s
     if (meter->gauge) {
         point.total = value;
     } else {
-        point.total = crossings_before(course);
+        point.total = course->count ? course->points[course->count - 1].total : 0;
         if (!isnan(value)) {
             point.total += meter->doubles ? units : roundl(units);
         }
@@ -361,12 +356,6 @@ static int crossings_has_held(const struct crossings_excursion *e, uint64_t unti
     return over_ns > 1000 ? 1 : over_ns < -1000 ? 0 : 2;
 }
 
-static void crossings_break(struct crossings_excursion *e)
-{
-    e->known = false;
-    e->beyond &= e->done;
-}
-
 static void crossings_go_on(struct crossings_excursion *e, uint64_t at_ns, double excess,
                             const struct crossings_threshold *threshold,
                             struct crossings_levels *levels)
@@ -404,7 +393,8 @@ static struct crossings_levels crossings_find_levels(const struct crossings_cour
         const struct crossings_point *point = &course->points[i];
 
         if (point->failed || point->gap || isnan((double)point->total)) {
-            crossings_break(&e);
+            e.known = false;
+            e.beyond &= e.done;
         }
         if (!point->failed && !isnan((double)point->total)) {
             crossings_go_on(&e, point->at_ns, sign * ((double)point->total - threshold->level),
@@ -428,26 +418,20 @@ static long double crossings_total(const struct crossings *crossings, size_t com
                                           : 0;
 }
 
-static void crossings_judge_count(struct crossings *crossings,
-                                  const struct crossings_threshold *threshold, long double least,
-                                  long double most)
-{
-    if ((long double)threshold->count < floorl(least) ||
-        (long double)threshold->count > floorl(most)) {
-        crossings_fail(crossings, threshold, "crossings", (double)threshold->count, (double)most);
-    }
-}
-
 /* @param exact  the meters have counted total_j; else, at most that much */
 static void crossings_judge_total(struct crossings *crossings,
                                   const struct crossings_threshold *threshold, long double total_j,
                                   bool exact)
 {
-    long double most = threshold->mode == APAPI_OVERFLOW_TOTAL ? 1 : INFINITY;
+    long double limit = threshold->mode == APAPI_OVERFLOW_TOTAL ? 1 : INFINITY;
     long double times = total_j / threshold->level;
+    long double least = exact ? fminl(times * (1 - ROUNDING), limit) : 0;
+    long double most = fminl(times * (1 + ROUNDING), limit);
 
-    crossings_judge_count(crossings, threshold, exact ? fminl(times * (1 - ROUNDING), most) : 0,
-                          fminl(times * (1 + ROUNDING), most));
+    if ((long double)threshold->count < floorl(least) ||
+        (long double)threshold->count > floorl(most)) {
+        crossings_fail(crossings, threshold, "crossings", (double)threshold->count, (double)most);
+    }
 }
 
 /* Judge the values of a gauge, or the powers of a domain. */

@@ -183,16 +183,6 @@ static unsigned kinds_of(const struct judged *j)
     return kinds;
 }
 
-static void count_kinds(unsigned kinds, bool outside)
-{
-    for (int kind = 0; kind < KINDS; kind++) {
-        if (kinds & 1u << kind) {
-            kind_counts[kind].judged++;
-            kind_counts[kind].outside += outside;
-        }
-    }
-}
-
 /* The promise: the energy differs from the truth by at most its uncertainty and one update. */
 static void judge_uncertainty(const struct judged *j)
 {
@@ -204,7 +194,12 @@ static void judge_uncertainty(const struct judged *j)
     bool outside = !(error_j <= allowed_j);
     unsigned kinds = kinds_of(j);
 
-    count_kinds(kinds, outside);
+    for (int kind = 0; kind < KINDS; kind++) {
+        if (kinds & 1u << kind) {
+            kind_counts[kind].judged++;
+            kind_counts[kind].outside += outside;
+        }
+    }
     if (outside && kinds == 0 && !j->result->incidents.gaps) {
         play_fail(j->play, "c%zu:::E%zu: %.9g J for %.9g, allowed is %.9g (uncertainty %.9g)",
                   j->component, j->event, j->result->total, truth_j, allowed_j,

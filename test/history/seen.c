@@ -8,11 +8,6 @@
 #define LATE_UPDATES 3     /* so many it may stand still before it is believed to */
 #define DOUBTED_FOR 3      /* readings until a counter's doubts are over */
 
-static double max_w(const struct seen *seen)
-{
-    return apapi_domain_max_w(seen->meter->domain);
-}
-
 uint64_t seen_slack_ns(const struct seen *seen)
 {
     uint64_t update_ns = seen->meter->update_ns;
@@ -42,7 +37,7 @@ static double apparent_j(const struct seen *seen, uint64_t before, uint64_t now)
 
 static double plausible_j(const struct seen *seen, uint64_t ns)
 {
-    return max_w(seen) * ((double)ns / 1e9) + 2 * seen->meter->scale;
+    return apapi_domain_max_w(seen->meter->domain) * ((double)ns / 1e9) + 2 * seen->meter->scale;
 }
 
 /* Count an increment from before a break, if the reading looks like one, and what it would be. */
@@ -152,14 +147,6 @@ static bool seen_continue(struct seen *seen, const struct seen_reading *reading)
     return false;
 }
 
-/* Readings that take long or are late can make a counter seem to stand still. */
-static void seen_first_move(struct seen *seen)
-{
-    seen->moves_late |= seen->begun_ns > 0 &&
-                        seen->last.end_ns - seen->begun_ns > LATE_UPDATES * seen->meter->update_ns;
-    seen->begun_ns = 0;
-}
-
 static void seen_move(struct seen *seen, const struct seen_reading *reading)
 {
     bool broken = reading->life != seen->last.life || reading->count < seen->last.count;
@@ -177,7 +164,10 @@ static void seen_move(struct seen *seen, const struct seen_reading *reading)
         seen->first_move_ns = reading->value_ns;
     }
     if (!seen->still && !begins) {
-        seen_first_move(seen);
+        /* readings that take long or are late can make a counter seem to stand still */
+        seen->moves_late |= seen->begun_ns > 0 && seen->last.end_ns - seen->begun_ns >
+                                                      LATE_UPDATES * seen->meter->update_ns;
+        seen->begun_ns = 0;
     }
     seen->begun_ns = begins ? reading->end_ns : seen->begun_ns;
     if (!seen->still) {

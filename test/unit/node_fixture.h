@@ -113,11 +113,6 @@ static inline void remove_root(void)
     config_clear(&config);
 }
 
-static inline int open_folder(void)
-{
-    return open(in_base("live/n1"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-}
-
 static int folder;                 /* folder of the node */
 static struct node_shares *shares; /* of the running sampler; NULL: it has ended */
 
@@ -125,7 +120,7 @@ static inline void begin_sampler(void)
 {
     struct node_shares_settings settings = {.config = &config, .node = "n1", .say = say};
 
-    settings.folder = folder = open_folder();
+    settings.folder = folder = open(in_base("live/n1"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     shares = node_shares_new(&settings);
     assert_non_null(shares);
 }

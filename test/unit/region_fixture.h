@@ -46,22 +46,16 @@ static inline void make_page(void)
     live_page_init(measured.page);
 }
 
-static inline void listen_for_programs(void)
+static inline void make_step(void)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
 
-    snprintf(address.sun_path, sizeof address.sun_path, "%s/17.0" REGION_SOCKET_SUFFIX, base);
+    make_base();
+    make_page();
+    snprintf(address.sun_path, sizeof address.sun_path, "%s" REGION_SOCKET_SUFFIX, measured.path);
     measured.listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     assert_int_equal(bind(measured.listener, (const void *)&address, sizeof address), 0);
     assert_int_equal(listen(measured.listener, 8), 0);
-}
-
-static inline void make_step(void)
-{
-    make_base();
-    measured.listener = -1;
-    make_page();
-    listen_for_programs();
     setenv(APAPI_LIVE_ENVIRONMENT, measured.path, 1);
 }
 

@@ -209,17 +209,6 @@ struct arrivals {
     int error; /* 0: it is not read at all */
 };
 
-static void tick_all(const struct arrivals *arrivals, unsigned number)
-{
-    for (int i = 1; i >= 0; i--) {
-        bool known = number >= arrivals->ticks[i];
-
-        if (known || arrivals->error) {
-            tick(i, number, known ? 0 : arrivals->error);
-        }
-    }
-}
-
 static double run_with(const struct arrivals *arrivals)
 {
     struct apapi_measurement m = {0};
@@ -232,7 +221,13 @@ static double run_with(const struct arrivals *arrivals)
         begin(i);
     }
     for (unsigned number = 0; number <= TICKS; number++) {
-        tick_all(arrivals, number);
+        for (int i = 1; i >= 0; i--) {
+            bool known = number >= arrivals->ticks[i];
+
+            if (known || arrivals->error) {
+                tick(i, number, known ? 0 : arrivals->error);
+            }
+        }
     }
     for (int i = 0; i < 2; i++) {
         finish(i, &domains);

@@ -84,14 +84,6 @@ static struct apapi_live_slot numbered(uint64_t number)
                                     .uncertainty_j = 5 * (double)number};
 }
 
-static bool is_whole(const struct apapi_live_slot *slot)
-{
-    struct apapi_live_slot whole = numbered(slot->time_ns);
-
-    whole.sequence = 2 * slot->time_ns;
-    return memcmp(slot, &whole, sizeof whole) == 0;
-}
-
 struct seen {
     uint64_t reads, torn, backwards;
 };
@@ -104,8 +96,11 @@ static void *read_all(void *argument)
 
     do {
         if (apapi_live_read(&shared, &slot)) {
+            struct apapi_live_slot whole = numbered(slot.time_ns);
+
+            whole.sequence = 2 * slot.time_ns;
             seen->reads++;
-            seen->torn += !is_whole(&slot);
+            seen->torn += memcmp(&slot, &whole, sizeof whole) != 0;
             seen->backwards += slot.time_ns < latest;
             latest = slot.time_ns;
         }

@@ -81,17 +81,7 @@ WITH_ENDS(what_a_process_sent_before_its_end_arrives)
     ends[0] = -1;
 }
 
-/* Send from another process, because a socket holds less than the text. */
-static pid_t send_text(const char *word, const char *text)
-{
-    pid_t pid = fork();
-
-    if (pid == 0) {
-        _exit(message_send_text(ends[0], &sent, word, text, patience()) != 0);
-    }
-    return pid;
-}
-
+/* Another process sends, because a socket holds less than the text. */
 WITH_ENDS(a_text_of_any_length)
 {
     static const size_t sizes[] = {0, 1, 65535, 65536, 65537, 300000, 16U << 20, (16U << 20) + 1};
@@ -104,7 +94,10 @@ WITH_ENDS(a_text_of_any_length)
         for (size_t byte = 0; byte < sizes[i]; byte++) {
             text[byte] = (char)('a' + byte % 23);
         }
-        pid = send_text(APAPI_WORD_RECORD, text);
+        pid = fork();
+        if (pid == 0) {
+            _exit(message_send_text(ends[0], &sent, APAPI_WORD_RECORD, text, patience()) != 0);
+        }
         result = message_receive_text(ends[1], &received, &got, patience());
         if (sizes[i] > MESSAGE_TEXT_MAX) {
             assert_int_equal(result, -1);

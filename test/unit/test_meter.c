@@ -448,17 +448,12 @@ GAUGE(unequal_steps_see_less)
     assert_within(gauge_uncertainty(), (MOST - 250.1) * -expm1(-3 / count) * 101 * STEP_S, 1e-9);
 }
 
-static void add_gauge(double value, uint64_t step)
-{
-    apapi_gauge_add(&gauge, value, START_NS + step * STEP_NS);
-}
-
 /* If the value is always of the beginning of a reading, the whole course comes so much late. */
 GAUGE(a_long_reading_moves_the_course)
 {
     for (uint64_t step = 0; step <= 100; step++) {
         gauge.length_ns = step == 50 ? STEP_NS / 4 : STEP_NS / 100;
-        add_gauge(100 + (double)step, step);
+        apapi_gauge_add(&gauge, 100 + (double)step, START_NS + step * STEP_NS);
     }
     assert_within(gauge_uncertainty(),
                   100 * (STEP_S / 4 + (FRESH - 1) * STEP_S) + unseen(150, 100, FRESH), 1e-9);

@@ -156,17 +156,17 @@ TEST(intervals)
 
 static struct powercap_tree tree;
 
-static void machine_make_tree(void)
+static void make_tree(void)
 {
     powercap_tree_create(&tree);
 }
 
-static void machine_remove_tree(void)
+static void remove_tree(void)
 {
     powercap_tree_destroy(&tree);
 }
 
-#define PREPARED(name) TEST_WITH(name, machine_make_tree, machine_remove_tree)
+#define PREPARED(name) TEST_WITH(name, make_tree, remove_tree)
 
 static struct machine *start(void)
 {
@@ -300,58 +300,9 @@ PREPARED(parts_that_events_offer_are_left_alone)
     machine_close(machine);
 }
 
-/* --- whole measurements, of counters that the test moves ---------------------------------------
- */
-
-#define RANGE_UJ 262143328850
-#define START_UJ 5000000
+/* --- a whole measurement ---------------------------------------------------------------------- */
 
 static struct ms_system *system_of_test;
-static struct ms_list *list;
-
-/* Move the counters. The steps are small, so that the power is plausible in any time. */
-static void move_to(double package_j, double dram_j)
-{
-    powercap_tree_energy(&tree, "intel-rapl:0", START_UJ + (uint64_t)(package_j * 1e6));
-    powercap_tree_energy(&tree, "intel-rapl:0:0", START_UJ + (uint64_t)(dram_j * 1e6));
-}
-
-static void open_all(void)
-{
-    system_of_test = ms_init(NULL, 0, 0, 0, 0, 0, 0, 0);
-    assert_non_null(system_of_test);
-    list = ms_alloc_measurement(system_of_test);
-    assert_non_null(list);
-    ms_set_timer(list, MS_ALL, 0, 5000000, 1);
-    ms_init_measurement(system_of_test, list, MS_ALL);
-}
-
-static void measure_make_tree(void)
-{
-    machine_make_tree();
-    powercap_tree_zone(&tree, "intel-rapl:0", "package-0", RANGE_UJ);
-    powercap_tree_zone(&tree, "intel-rapl:0:0", "dram", RANGE_UJ);
-    powercap_tree_put(&tree, "sys/class/hwmon/hwmon0/name", "k10temp\n");
-    powercap_tree_put(&tree, "sys/class/hwmon/hwmon0/temp1_input", "45000\n");
-    move_to(0, 0);
-    setenv("APAPI_SOURCES", "sysfs", 1);
-}
-
-static void measure_remove_tree(void)
-{
-    machine_remove_tree();
-    unsetenv("APAPI_SOURCES");
-    unsetenv("APAPI_CMPLIST");
-}
-
-static void stop_all(void)
-{
-    ms_stop_measurement(system_of_test);
-    ms_join_measurement(system_of_test);
-    ms_fini_measurement(system_of_test);
-}
-
-#define WITH_TREE(name) TEST_WITH(name, measure_make_tree, measure_remove_tree)
 
 static void *start_and_stop(void *unused)
 {
@@ -363,15 +314,25 @@ static void *start_and_stop(void *unused)
     return NULL;
 }
 
-WITH_TREE(orders_of_two_threads)
+PREPARED(orders_of_two_threads)
 {
+    struct ms_list *list;
     pthread_t other;
 
-    open_all();
+    powercap_tree_zone(&tree, "intel-rapl:0", "package-0", 262143328850);
+    setenv("APAPI_SOURCES", "sysfs", 1);
+    system_of_test = ms_init(NULL, 0, 0, 0, 0, 0, 0, 0);
+    assert_non_null(system_of_test);
+    list = ms_alloc_measurement(system_of_test);
+    assert_non_null(list);
+    ms_set_timer(list, MS_ALL, 0, 5000000, 1);
+    ms_init_measurement(system_of_test, list, MS_ALL);
     assert_int_equal(pthread_create(&other, NULL, start_and_stop, NULL), 0);
     start_and_stop(NULL);
     pthread_join(other, NULL);
-    stop_all();
+    ms_join_measurement(system_of_test);
+    ms_fini_measurement(system_of_test);
     ms_free_measurement(list);
     ms_fini(system_of_test);
+    unsetenv("APAPI_SOURCES");
 }

@@ -642,15 +642,6 @@ NODE(a_page_shows_gpus_and_slices)
     close(page);
 }
 
-static void add_gpu(double gpu_j)
-{
-    struct node_reading reading = reading_of(1, NAN);
-
-    reading.gpus = 1;
-    reading.energy_j[APAPI_DOMAIN_GPU] = reading.gpu_energy_j[0] = gpu_j;
-    node_shares_add(shares, &reading);
-}
-
 static void assert_given(unsigned job, double energy_j)
 {
     assert_near(row_of(job, "0").energy_j[APAPI_DOMAIN_GPU], energy_j);
@@ -662,13 +653,16 @@ NODE(energy_goes_by_slices)
 {
     static const struct shown three[] = {{"nvml:::A100:device_0:energy", 3, 7}, {NULL, 0, 0}};
     static const struct shown one[] = {{"nvml:::A100:device_0:energy", 1, 7}, {NULL, 0, 0}};
+    struct node_reading reading = reading_of(1, NAN);
     int pages[2];
 
     put_step("job_7/step_0", 0, "0\n");
     put_step("job_8/step_0", 0, "1\n");
     pages[0] = put_live_page(7, three);
     pages[1] = put_live_page(8, one);
-    add_gpu(70);
+    reading.gpus = 1;
+    reading.energy_j[APAPI_DOMAIN_GPU] = reading.gpu_energy_j[0] = 70;
+    node_shares_add(shares, &reading);
     assert_given(7, 30);
     assert_given(8, 10);
     close(pages[0]);

@@ -108,11 +108,6 @@ TEST(a_sum_has_all_energy_wherever_its_parts_begin)
 
 static struct apapi_histogram histogram;
 
-static double decades(double least, double greatest)
-{
-    return least * pow(greatest / least, drand48());
-}
-
 static double normal(double mean, double deviation)
 {
     return mean + deviation * sqrt(-2 * log(1 - drand48())) * cos(2 * M_PI * drand48());
@@ -125,7 +120,7 @@ static double idle_and_busy(void)
 
 static double spikes_over_twelve_decades(void)
 {
-    return drand48() < 0.97 ? normal(210, 20) : decades(1e-4, 1e8);
+    return drand48() < 0.97 ? normal(210, 20) : 1e-4 * pow(1e12, drand48());
 }
 
 static double (*const distributions[])(void) = {idle_and_busy, spikes_over_twelve_decades};

@@ -383,12 +383,6 @@ PREPARED(a_reading_that_others_asked_for_is_taken_once)
 
 /* A session whose meter is read by the node sampler. */
 
-static void start_step(void)
-{
-    intervals.default_ns = APAPI_ROUTE_RELAY_NS;
-    create_and_start("plain");
-}
-
 static void assert_goes_on(uint64_t raw)
 {
     const struct apapi_component_result *plain = &m.components[0];
@@ -407,7 +401,8 @@ static void assert_goes_on(uint64_t raw)
 PREPARED(a_step_goes_on_where_the_node_sampler_ended)
 {
     node_begin();
-    start_step();
+    intervals.default_ns = APAPI_ROUTE_RELAY_NS;
+    create_and_start("plain");
     await(&node.asked, 3);
     atomic_store(&meters[PLAIN].value, LATER_RAW);
     node_end();

@@ -437,16 +437,6 @@ static int hear_hour(const struct hour *hour, void *context)
     return 0;
 }
 
-/* From this text in the file of a day. */
-static void hear_hours(const char *text, struct heard *heard)
-{
-    const struct apapi_scan_sink sink = {.problem = hear_problem, .context = heard};
-
-    assert_int_equal(mkdir(in_base("2026-11-21"), 0700), 0);
-    write_string(in_base("2026-11-21/n1.hours"), text);
-    assert_int_equal(hours_read(base, &(struct apapi_scan_filter){0}, &sink, hear_hour, NULL), 0);
-}
-
 #define UNTIL(end, measured_s)                                                                     \
     "{\"apapi\":1,\"type\":\"hour\",\"node\":\"n1\",\"start\":\"2026-11-21T10:00:00Z\",\"end\":"   \
     "\"2026-11-21T" end ":00:00Z\",\"measured_s\":" measured_s "}\n"
@@ -474,11 +464,14 @@ PREPARED(bad_lines_of_hours_are_named_and_skipped)
     };
     char text[8192] = "", *rest;
     struct heard heard = {0};
+    const struct apapi_scan_sink sink = {.problem = hear_problem, .context = &heard};
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         strcat(text, cases[i].line);
     }
-    hear_hours(text, &heard);
+    assert_int_equal(mkdir(in_base("2026-11-21"), 0700), 0);
+    write_string(in_base("2026-11-21/n1.hours"), text);
+    assert_int_equal(hours_read(base, &(struct apapi_scan_filter){0}, &sink, hear_hour, NULL), 0);
     assert_int_equal(heard.records, 1);
     rest = heard.reasons;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {

@@ -26,11 +26,6 @@ static struct share_step step_of(double cpu_s, double cores)
     return (struct share_step){.cpu_s = cpu_s, .cores = cores, .seconds = 1};
 }
 
-static struct share_rule rule_of(const char *method, enum share_idle idle)
-{
-    return (struct share_rule){share_method_find(method), idle};
-}
-
 static void assert_closed(const struct share_totals *totals)
 {
     for (int d = 0; d < APAPI_DOMAINS; d++) {
@@ -51,7 +46,7 @@ static void begin(void)
 
 static void divide(const char *method, enum share_idle idle, struct share_step *steps, size_t count)
 {
-    const struct share_rule rule = rule_of(method, idle);
+    const struct share_rule rule = {share_method_find(method), idle};
 
     share_divide(&rule, &interval, steps, count, &totals);
     assert_closed(&totals);

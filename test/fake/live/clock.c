@@ -21,14 +21,9 @@ static bool is_asked(const char *word)
     return asked && strcmp(asked, word) == 0;
 }
 
-static int real_time(clockid_t clock, struct timespec *time)
-{
-    return (int)syscall(SYS_clock_gettime, clock, time);
-}
-
 int clock_gettime(clockid_t clock, struct timespec *time)
 {
-    int result = real_time(clock, time);
+    int result = (int)syscall(SYS_clock_gettime, clock, time);
 
     if (clock == CLOCK_MONOTONIC && is_asked("stands")) {
         *time = (struct timespec){.tv_sec = UP_S};
