@@ -129,25 +129,6 @@ int report_ledger_add(struct report_ledger *ledger, const struct apapi_record *r
 
 /* --- what records say of their job ---------------------------------------------------------- */
 
-enum earliest { OF_ANY, OF_SLURM, OF_PART };
-
-/* @param of  OF_SLURM: Slurm's own words only; OF_PART: those of parts of array and het jobs only
- * @return the word of the earliest record that has one; 0: none has */
-static uint32_t earliest_word(const struct report_ledger *ledger, const struct sum_entries *entries,
-                              int word, enum earliest of)
-{
-    uint32_t found = 0;
-
-    for (size_t i = 0; i < entries->count && !found; i++) {
-        const struct report_identity *identity = &ledger->identities[entries->list[i].piece->mark];
-        const char *text = pool_text(&ledger->store.texts, identity->words[word]);
-        bool fits = of == OF_ANY || (of == OF_SLURM ? identity->verified : !!strpbrk(text, "_+"));
-
-        found = fits ? identity->words[word] : 0;
-    }
-    return found;
-}
-
 /* Any user's jobs run on a node. @return the word that all of its records have in common; else 0 */
 static uint32_t common_word(const struct report_ledger *ledger, const struct sum_entries *entries,
                             int word)
@@ -162,19 +143,32 @@ static uint32_t common_word(const struct report_ledger *ledger, const struct sum
     return found;
 }
 
-/* Slurm's values have priority over those of the step's environment, which the user controls. */
+/* Slurm's values have priority over those of the step's environment, which the user controls, and
+ * the names of parts of array and het jobs over other names. Of equal ones, the earliest counts. */
 static uint32_t word_of(const struct report_ledger *ledger, const struct sum_entries *entries,
                         int word)
 {
     bool id = word == REPORT_JOB_ID;
     bool of_slurm = id || word == REPORT_ACCOUNT || word == REPORT_PARTITION || word == REPORT_QOS;
-    uint32_t found = of_slurm ? earliest_word(ledger, entries, word, OF_SLURM) : 0;
+    enum { NONE, OF_ANY, OF_PART, OF_SLURM } rank, best = NONE, top = of_slurm ? OF_SLURM : OF_ANY;
+    uint32_t found = 0;
 
     if (ledger->by == REPORT_BY_NODE) {
         return id ? 0 : common_word(ledger, entries, word);
     }
-    found = found || !id ? found : earliest_word(ledger, entries, word, OF_PART);
-    return found ? found : earliest_word(ledger, entries, word, OF_ANY);
+    for (size_t i = 0; i < entries->count && best < top; i++) {
+        const struct report_identity *identity = &ledger->identities[entries->list[i].piece->mark];
+        uint32_t own = identity->words[word];
+
+        rank = of_slurm && identity->verified                              ? OF_SLURM
+               : id && strpbrk(pool_text(&ledger->store.texts, own), "_+") ? OF_PART
+                                                                           : OF_ANY;
+        if (own && rank > best) {
+            found = own;
+            best = rank;
+        }
+    }
+    return found;
 }
 
 /* Name a user without a name by his uid, as ls does. @return 0; -1: out of memory */
