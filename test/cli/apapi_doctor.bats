@@ -23,14 +23,6 @@ END
     sim "${options[@]}" -- bash "$BATS_TEST_TMPDIR/alone" "${@:2}"
 }
 
-# For tests as $nobody in sim_alone: $theirs is a copy of $apapi that he can run.
-needs_nobody() {
-    needs_sim
-    make_public
-    publish "$apapi"
-    theirs=$public/apapi
-}
-
 fake_machine() { # FLAGS of the processor
     export APAPI_SYSROOT=$BATS_TEST_TMPDIR/root APAPI_PAPI_LIBRARY=/nonexistent/libpapi.so
     mkdir -p "$APAPI_SYSROOT/proc"
@@ -99,8 +91,10 @@ mended_by() { # COMPONENT TEXT [CMD...]
 }
 
 @test "no permission: the file, the rule; root by srun can" {
-    needs_nobody
-    prints 1 $'*user nobody*\nrapl: cannot be read by you\n*' sim_alone -- "${nobody[@]}" "$theirs" doctor rapl
+    needs_sim
+    make_public
+    publish "$apapi"
+    prints 1 $'*user nobody*\nrapl: cannot be read by you\n*' sim_alone -- "${nobody[@]}" "$public/apapi" doctor rapl
     [[ $output == *"no permission to read /sys/class/powercap/intel-rapl:0/energy_uj"* ]]
     [[ $output == *"/60-apapi-powercap.rules /etc/udev/rules.d/"*"srun --apapi="* ]]
     [[ $output != *setup-papi* && $output != *"a virtual machine"* ]]

@@ -82,28 +82,20 @@ bmc_commands() {
     echo 'mc_enable 0x20'
 }
 
-set_sensor() { # NUMBER RAW
-    echo "$2" >"$bmc/sensor$1.new"
-    mv "$bmc/sensor$1.new" "$bmc/sensor$1"
-}
-
 set_dcmi() { # COMPLETION WATTS PERIOD_MS ACTIVE
     echo "$*" >"$bmc/dcmi.new"
     mv "$bmc/dcmi.new" "$bmc/dcmi"
 }
 
 make_bmc() {
+    local sensor
     bmc=$BATS_TEST_TMPDIR/bmc
     mkdir -p "$bmc/state/ipmi_sim/bmc"
     sensors >"$bmc/sdrs"
     sdrcomp -o "$bmc/state/ipmi_sim/bmc/sdr.20.main" "$bmc/sdrs"
-    set_sensor 1 23
-    set_sensor 2 50
-    set_sensor 3 80
-    set_sensor 4 90
-    set_sensor 5 60
-    set_sensor 7 40
-    set_sensor 8 35
+    for sensor in 1=23 2=50 3=80 4=90 5=60 7=40 8=35; do
+        echo "${sensor#*=}" >"$bmc/sensor${sensor%=*}"
+    done
     set_dcmi 0xc1 0 0 0
     bmc_commands >"$bmc/commands"
     printf 'secret\n' >"$bmc/password"

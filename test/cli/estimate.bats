@@ -4,28 +4,17 @@
 
 load atime_common
 
-# The program's simulated CPU time: 3 s more in the middle of its second and a half.
-program='sleep 0.5; printf "cpu  1300 200 300 40000 500 60 70 80 90 10\n" 1<>"$STAT"; sleep 1'
-
-simulate_cpu_time() {
-    export APAPI_SYSROOT=$BATS_TEST_TMPDIR/root
-    export STAT=$APAPI_SYSROOT/proc/stat
-    mkdir -p "$APAPI_SYSROOT/proc"
-    printf 'cpu  1000 200 300 40000 500 60 70 80 90 10\n' >"$STAT"
-}
-
-watts() { # IDLE CORE
-    export APAPI_ESTIMATE_IDLE_W=$1 APAPI_ESTIMATE_CORE_W=$2
-}
-
 event() { # NAME: of the JSON in $output
     jq --arg name "estimate:::$1" '.components[] | .events[]? | select(.name == $name)' <<<"$output"
 }
 
 @test "energy is idle x time + core x busy time" {
-    simulate_cpu_time
-    watts 50 10
-    run "$atime" -c estimate -f json sh -c "$program"
+    export APAPI_SYSROOT=$BATS_TEST_TMPDIR/root APAPI_ESTIMATE_IDLE_W=50 APAPI_ESTIMATE_CORE_W=10
+    export STAT=$APAPI_SYSROOT/proc/stat
+    mkdir -p "$APAPI_SYSROOT/proc"
+    printf 'cpu  1000 200 300 40000 500 60 70 80 90 10\n' >"$STAT"
+    # 3 s more in the middle of its second and a half
+    run "$atime" -c estimate -f json sh -c 'sleep 0.5; printf "cpu  1300 200 300 40000 500 60 70 80 90 10\n" 1<>"$STAT"; sleep 1'
     energy=$(event NODE_ENERGY)
     energy_fits "$(jq '.total - 30' <<<"$energy")" 50 "$(jq .covered_s <<<"$energy")" "$(jq .elapsed_s <<<"$output")" 0
     jq -e '(.mean * .covered_s / .total - 1 | fabs) < 1e-6' <<<"$energy"

@@ -84,14 +84,9 @@ texts() { # TREE
     tells 0 "*libapapi.so.0 => $tree/*" ldd "$tree/libexec/apapi/apapi-sync"
 }
 
-# A tree that every user can enter: $public/tree.
-public_tree() {
+@test "default event files that a user may not read: atime goes on with the built-in rules and says so" {
     make_public
     install_tree --prefix "$public/tree"
-}
-
-@test "default event files that a user may not read: atime goes on with the built-in rules and says so" {
-    public_tree
     chmod 700 "$public/tree/etc/apapi"
     complains 3 '*apapi: "sh"*' "${nobody[@]}" "$public/tree/bin/atime" sh -c 'exit 3'
     [[ $(grep -c "Permission denied; the built-in rules apply" <<<"$stderr") -eq 1 ]]

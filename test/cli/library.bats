@@ -13,10 +13,6 @@ setup_file() {
     DESTDIR=$BATS_FILE_TMPDIR/package install_tree --prefix /opt/apapi
     export examples=$BATS_FILE_TMPDIR/examples built=$BATS_FILE_TMPDIR/cmake # sources, programs
     cp -r "$tree/share/doc/apapi/docs/examples" "$examples"
-    build_with_cmake
-}
-
-build_with_cmake() {
     { cmake -S "$examples" -B "$built" -DCMAKE_PREFIX_PATH="$tree" &&
         cmake --build "$built"; } >"$BATS_FILE_TMPDIR/cmake.log" 2>&1 ||
         { tail -n 30 "$BATS_FILE_TMPDIR/cmake.log"; return 1; }

@@ -61,14 +61,6 @@ legacy() { # as jq: all of the events must fulfil EXPRESSION, and N of them be t
     [[ $stderr != *'quitter: reading'* ]]
 }
 
-# rapl of the stand-in has an energy that no zone of the kernel has, and what is no energy at all.
-rapl_of_stand_in() {
-    old_papi
-    needs_sim
-    export FAKE_PAPI_EVENTS=$BATS_TEST_TMPDIR/events APAPI_EVENTLIST=$BATS_TEST_TMPDIR/list
-    printf '%s\n' rapl:::PLATFORM_ENERGY:PACKAGE0 rapl:::THERM_STATUS:PACKAGE0 >"$FAKE_PAPI_EVENTS"
-}
-
 source_with() { # EVENT...: the source of rapl where a list names these
     printf '%s\n' "$@" >"$APAPI_EVENTLIST"
     run -0 --separate-stderr sim -- "$atime" -c rapl -t 20ms -f json sleep 0.1
@@ -77,7 +69,11 @@ source_with() { # EVENT...: the source of rapl where a list names these
 }
 
 @test "rapl is read from sysfs, and through PAPI where a list names events that only PAPI has" {
-    rapl_of_stand_in
+    old_papi
+    needs_sim
+    # rapl of the stand-in has an energy that no zone of the kernel has, and what is no energy at all
+    export FAKE_PAPI_EVENTS=$BATS_TEST_TMPDIR/events APAPI_EVENTLIST=$BATS_TEST_TMPDIR/list
+    printf '%s\n' rapl:::PLATFORM_ENERGY:PACKAGE0 rapl:::THERM_STATUS:PACKAGE0 >"$FAKE_PAPI_EVENTS"
     for events in 'rapl:::PACKAGE_ENERGY:PACKAGE0' 'rapl:::*' 'rapl:::*_ENERGY:*'; do
         source_with "$events"
         [[ $source == 'sysfs powercap' ]]

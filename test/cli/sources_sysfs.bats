@@ -72,15 +72,11 @@ is_energy_of() { # NAME WATTS OBJECT [gauge]
     }
 }
 
-is_true() { # NAME EVENT WATTS [gauge]
-    is_energy_of "$1" "$3" "$(of "$1" "$2" '{energy: .total, uncertainty: .uncertainty_j, covered_s, name}')" "${@:4}"
-}
-
 @test "energy is power times time, for several kinds at once" {
     local name watts gauge
 
     while read -r name watts gauge; do
-        is_true kinds "$name" "$watts" "$gauge"
+        is_energy_of kinds "$watts" "$(of kinds "$name" '{energy: .total, uncertainty: .uncertainty_j, covered_s, name}')" "$gauge"
     done <<TABLE
 rapl:::PACKAGE_ENERGY:PACKAGE0 100
 rapl:::DRAM_ENERGY:PACKAGE1 20

@@ -63,12 +63,11 @@ node_figure() { # NODE OFFSET [TYPE OF od]
     cluster on "$1" od -An -t "${3:-f8}" -j "$2" -N 8 "/run/apapi/$1/node" 2>/dev/null | tr -d ' '
 }
 node_energy() { node_figure "$1" 1040; }
-node_power() { node_figure "$1" 1048; }
 node_readings() { node_figure "$1" 1056 u8; }
 
 # The condition of awk, with e for the node's energy and p for its power.
 node_has() { # NODE CONDITION
-    awk -v "e=$(node_energy "$1")" -v "p=$(node_power "$1")" \
+    awk -v "e=$(node_energy "$1")" -v "p=$(node_figure "$1" 1048)" \
         "BEGIN { exit !(e != \"\" && e !~ /nan/ && ($2)) }"
 }
 

@@ -21,25 +21,6 @@ restart_slurmd() { # NODE
     eventually nodes_idle
 }
 
-# Kill the sampler of n1 COUNT times at random moments: its total never goes back.
-kill_samplers() { # COUNT
-    local count=$1 before now
-    eventually node_has n1 'e > 0'
-    before=$(node_energy n1)
-    for ((i = 0; i < count; i++)); do
-        eventually node_sampler n1 >/dev/null
-        # any moment is as good as another; after a short life the next sampler starts later and later
-        sleep "$((i % 6 > 0)).$((RANDOM % 10))$((RANDOM % 10))"
-        cluster on n1 pkill -KILL -x apapi-sampler || true # it may be about to start
-        now=$(node_energy n1)
-        awk -v "now=$now" -v "before=$before" 'BEGIN { exit !(now >= before) }' || {
-            echo "kill $i: $before J, then $now J"
-            return 1
-        }
-        before=$now
-    done
-}
-
 # The meters count 100 W all the time.
 truth_on() { # NODE
     cluster on "$1" sh -c 'cat /sys/class/powercap/intel-rapl:?/energy_uj /sys/class/powercap/intel-rapl:?:?/energy_uj' |
@@ -54,8 +35,9 @@ truth_on() { # NODE
     eventually power_is_shown
 }
 
-no_joule_is_lost_by() { # KILLS
-    local before_truth_j seen_j begin_j begin_truth_j counted_j
+# KILLS=100
+@test "killing the node sampler five times: no word above info, its total never goes back, and no joule is lost" {
+    local before_truth_j seen_j now_j begin_j begin_truth_j counted_j
     eventually node_has n1 'e > 0 && p > 99'
     before_truth_j=$(truth_on n1)
     for _ in 1 2; do # the second new figure is of a reading that began after that
@@ -64,7 +46,16 @@ no_joule_is_lost_by() { # KILLS
     done
     begin_j=$(node_energy n1)
     begin_truth_j=$(truth_on n1)
-    kill_samplers "$1"
+    now_j=$(node_energy n1)
+    for ((i = 0; i < ${KILLS:-5}; i++)); do
+        eventually node_sampler n1 >/dev/null
+        # any moment is as good as another; after a short life the next sampler starts later and later
+        sleep "$((i % 6 > 0)).$((RANDOM % 10))$((RANDOM % 10))"
+        cluster on n1 pkill -KILL -x apapi-sampler || true # it may be about to start
+        seen_j=$now_j now_j=$(node_energy n1)
+        echo "kill $i: $seen_j J, then $now_j J"
+        awk -v "now=$now_j" -v "before=$seen_j" 'BEGIN { exit !(now >= before) }'
+    done
     eventually node_has n1 'p > 99'
     # e only grows: it comes to all that the meters have counted until now, and is never more than that
     counted_j=$(awk -v now="$(truth_on n1)" -v begin="$begin_truth_j" 'BEGIN { print now - begin }')
@@ -74,15 +65,6 @@ no_joule_is_lost_by() { # KILLS
         exit !(end - begin <= end_truth - before + 0.01) }'
     [[ -z $(log_errors) ]]
     run -0 as_alice srun -w n1 true
-}
-
-@test "killing the node sampler five times: no word above info, and no joule lost" {
-    no_joule_is_lost_by 5
-}
-
-# bats test_tags=long
-@test "killing it a hundred times" {
-    no_joule_is_lost_by 100
 }
 
 has_another() { # SAMPLER: of n1

@@ -7,19 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 static struct fake_gpus gpus;
 static bool read_already;
-
-static double now_s(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 static _Noreturn void complain(const char *what, const char *text)
 {
@@ -223,7 +216,7 @@ bool fake_gpu_is_lost(const struct fake_gpu *gpu)
 
 double fake_gpu_energy_j(const struct fake_gpu *gpu)
 {
-    double time_s = now_s();
+    double time_s = (double)clock_monotonic_ns() / 1e9;
 
     if (gpu->step_ms > 0) {
         time_s = floor(time_s / gpu->step_ms * 1e3) * gpu->step_ms / 1e3;

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "sim/load.h"
 
 /* libmeasure 0.8, as a program of 2013 was compiled for it. */
@@ -217,23 +218,15 @@ static void many(int all)
     printf("measured %d\n", all);
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* Wait for two more readings, the later of which has begun after this call. */
 static void settle(MS_LIST *list)
 {
-    const uint64_t patience_ns = 5000000000, begin_ns = now_ns();
+    const uint64_t patience_ns = 5000000000, begin_ns = clock_monotonic_ns();
 
     for (int i = 0; i < 2; i++) {
         double before_s = cpu_time_total(list);
 
-        while (cpu_time_total(list) <= before_s && now_ns() - begin_ns < patience_ns) {
+        while (cpu_time_total(list) <= before_s && clock_monotonic_ns() - begin_ns < patience_ns) {
             pass(0.001);
         }
     }
@@ -273,9 +266,9 @@ static void phases(const char *path, double seconds)
 
         settle(list);
         read_totals(list, &before_mws, &before_s);
-        drawn_pj = -(double)sim_load_set(load, 0, power_uw[i], now_ns());
+        drawn_pj = -(double)sim_load_set(load, 0, power_uw[i], clock_monotonic_ns());
         pass(seconds);
-        drawn_pj += (double)sim_load_set(load, 0, 0, now_ns());
+        drawn_pj += (double)sim_load_set(load, 0, 0, clock_monotonic_ns());
         settle(list);
         read_totals(list, &after_mws, &after_s);
         printf("phase %.3f %.6f %.3f\n", after_mws - before_mws, after_s - before_s,

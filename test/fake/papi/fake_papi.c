@@ -23,8 +23,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 #define COMPONENTS_MAX 16
 #define EVENTS_MAX 256
@@ -48,7 +49,7 @@ static struct {
     int events[EVENTS_MAX];
     int count;
 } sets[SETS_MAX];
-static struct timespec start_time;
+static uint64_t start_ns;
 static int readings, stops;
 
 static int find_component(const char *name)
@@ -192,13 +193,6 @@ int PAPI_register_thread(void)
     return PAPI_OK;
 }
 
-static void use_thread(void)
-{
-    if (*find_life() != life) {
-        abort();
-    }
-}
-
 int PAPI_thread_init(unsigned long (*self)(void))
 {
     return self ? PAPI_OK : PAPI_EINVAL;
@@ -212,7 +206,7 @@ int PAPI_library_init(int version)
             start_component(i);
         }
     }
-    clock_gettime(CLOCK_MONOTONIC, &start_time);
+    start_ns = clock_monotonic_ns();
     return version == PAPI_VER_CURRENT ? version : PAPI_EINVAL;
 }
 
@@ -261,7 +255,9 @@ int PAPI_enum_cmp_event(int *code, int modifier, int component)
 {
     int first = modifier == PAPI_ENUM_FIRST ? 0 : (*code & ~PAPI_NATIVE_MASK) + 1;
 
-    use_thread();
+    if (*find_life() != life) {
+        abort();
+    }
     end_delay(component);
     if (components[component].disabled) {
         return PAPI_ENOCMP;
@@ -348,13 +344,9 @@ int PAPI_start(int set)
 
 static long long value_of(int index)
 {
-    struct timespec now;
-    double since_s;
+    double since_s = (double)(clock_monotonic_ns() - start_ns) * 1e-9;
     int number = events[index].number;
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    since_s = (double)(now.tv_sec - start_time.tv_sec) +
-              (double)(now.tv_nsec - start_time.tv_nsec) * 1e-9;
     if (strstr(events[index].name, "POWER")) {
         return (long long)((20 + number + since_s) * 1e6);
     }

@@ -14,7 +14,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "apapi/region.h"
@@ -27,13 +26,6 @@ static _Noreturn void die(const char *what)
 {
     perror(what);
     exit(EXIT_FAILURE);
-}
-
-static void wait_s(double time_s)
-{
-    struct timespec time = {(time_t)time_s, (long)((time_s - (double)(time_t)time_s) * 1e9)};
-
-    nanosleep(&time, NULL);
 }
 
 static struct page_program *crowd_page(int *file)
@@ -64,7 +56,7 @@ static int crowd_register(int file)
 
     region_message_init(&message, REGION_REGISTER, NULL);
     while ((channel = region_connect(getenv("APAPI_LIVE_PAGE"))) < 0) {
-        wait_s(0.01);
+        usleep(10000);
     }
     if (region_send(channel, &message, file)) {
         die("register");
@@ -91,15 +83,15 @@ static void grow(size_t count, double time_s)
         pages[i] = crowd_page(&file);
         channels[i] = crowd_register(file);
     }
-    wait_s(0.3);
+    usleep(300000);
     for (size_t i = 0; i < count; i++) {
         crowd_grow(pages[i]);
     }
-    wait_s(time_s);
+    usleep((useconds_t)(time_s * 1e6));
     for (size_t i = 0; i < count / 2; i++) {
         close(channels[i]);
     }
-    wait_s(CLOSED_S);
+    usleep((useconds_t)(CLOSED_S * 1e6));
     _exit(EXIT_SUCCESS);
 }
 
@@ -115,7 +107,7 @@ static void full(size_t count, double time_s)
     for (size_t i = 0; i < count; i++) {
         crowd_register(dup(file));
     }
-    wait_s(time_s);
+    usleep((useconds_t)(time_s * 1e6));
     crowd_grow(page);
     _exit(EXIT_SUCCESS);
 }
@@ -127,7 +119,7 @@ static _Noreturn void honest_program(double time_s)
     apapi_region_begin("main");
     for (size_t i = 0; i < 3; i++) {
         apapi_region_begin(names[i]);
-        wait_s(time_s / 3);
+        usleep((useconds_t)(time_s / 3 * 1e6));
         apapi_region_end(names[i]);
     }
     apapi_region_end("main");
