@@ -129,7 +129,6 @@ int show_add(const struct apapi_record *record, const char *line, size_t size, v
     }
     if (share->count == SHOW_RECORDS_MAX) {
         share->left_out++;
-        show->left_out++;
         return 0;
     }
     if (array_add(&show->records, show->count, &show->room, sizeof *show->records) ||
@@ -141,10 +140,9 @@ int show_add(const struct apapi_record *record, const char *line, size_t size, v
     return 0;
 }
 
-/* Count again the records without room, now only of users who have records that are kept. */
+/* Count the records without room, of users who have records that are kept. */
 static void show_forget_strangers(struct show *show)
 {
-    show->left_out = 0;
     for (size_t i = 0; i < show->share_count; i++) {
         const struct show_share *share = &show->shares[i];
         size_t at = 0;
@@ -199,19 +197,18 @@ static bool show_join(struct show *show)
         }
     }
     if (same_number) {
+        job_id_text(first, show->id, sizeof show->id);
         return true;
     }
-    show->heterogeneous = parts;
-    if (parts) { /* name steps in Slurm's form after the job's number: "+1.0" */
-        for (size_t i = 0; i < show->count; i++) {
-            struct apapi_identity *id = &show->records[i].id;
-            char step[20];
+    snprintf(show->id, sizeof show->id, "%u", first->het_job);
+    for (size_t i = 0; i < show->count && parts; i++) { /* in Slurm's form: "+1.0" */
+        struct apapi_identity *id = &show->records[i].id;
+        char step[20];
 
-            snprintf(step, sizeof step, "%.19s", id->step);
-            snprintf(id->step, sizeof id->step, "+%u.%s", id->het_offset, step);
-        }
+        snprintf(step, sizeof step, "%.19s", id->step);
+        snprintf(id->step, sizeof id->step, "+%u.%s", id->het_offset, step);
     }
-    return show->heterogeneous;
+    return parts;
 }
 
 static int compare_ends(const void *left, const void *right)
@@ -255,11 +252,11 @@ static bool is_no_stranger(const struct apapi_record *record, void *claims)
            claims_hold(claims, &record->id);
 }
 
-/* Old records name no cluster: they may be of any cluster's job with this number. */
-static bool names_cluster(const struct apapi_record *record, void *context)
+/* Old records name no cluster: they may be of any cluster's job with this number.
+ * @param named  whether any record names one */
+static bool names_cluster(const struct apapi_record *record, void *named)
 {
-    (void)context;
-    return *record->id.cluster;
+    return *record->id.cluster || !*(const bool *)named;
 }
 
 /* --- the job that was asked for --------------------------------------------------------------- */
@@ -429,16 +426,9 @@ int show_choose(struct show *show, const struct query *query)
     for (size_t i = 0; i < show->count; i++) {
         named = named || *show->records[i].id.cluster;
     }
-    if (named) {
-        show_keep(show, names_cluster, NULL, command, "no cluster is named there");
-    }
+    show_keep(show, names_cluster, &named, command, "no cluster is named there");
     if (!show_join(show)) {
         return refuse_several(show, command);
-    }
-    if (show->heterogeneous) {
-        snprintf(show->id, sizeof show->id, "%u", show->records[0].id.het_job);
-    } else {
-        job_id_text(&show->records[0].id, show->id, sizeof show->id);
     }
     return sum_ask(&show->store, query->wanted.nodes) || work_out(show)
                ? command_fail(command, "no memory")

@@ -40,7 +40,6 @@ struct show {
     size_t left_out; /* number of records without room */
     struct show_share *shares;
     size_t share_count, share_room;
-    bool heterogeneous; /* it has records of several components */
     struct sum_store store;
     struct sum_entries entries; /* the records that count, sorted by node, then by start */
     struct apapi_job_total total;

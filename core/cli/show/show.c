@@ -302,7 +302,6 @@ static int full_print(const struct show *show, const struct sacct_job *slurm, bo
 
 struct merging {
     const struct query *query;
-    enum config_format format;
     struct apapi_identity first; /* identity of the first record, whose step is printed */
     char several[200];           /* if of several steps: which, and how to select one; "" */
     struct namelist lines;       /* records of the step */
@@ -410,12 +409,12 @@ static int merge_latest(struct merging *merging)
     return result ? -1 : 0;
 }
 
-static int step_print(struct merging *merging)
+static int step_print(struct merging *merging, enum config_format format)
 {
     const struct query *query = merging->query;
     const struct units_text step = units_part(merging->first.job != APAPI_UNKNOWN, "%u.%s",
                                               merging->first.job, merging->first.step);
-    bool nameless = merging->format == CONFIG_TABLE && !*step.text;
+    bool nameless = format == CONFIG_TABLE && !*step.text;
     const struct apapi_table_head head = {.step = nameless ? NULL : step.text,
                                           .name = merging->first.name,
                                           .user_s = NAN,
@@ -433,20 +432,18 @@ static int step_print(struct merging *merging)
     return command_end(query->command,
                        merge_latest(merging) ||
                            apapi_merge_give_up(merging->merge, "no record in the files") ||
-                           step_report_write(merging->merge, merging->format, &head, stdout));
+                           step_report_write(merging->merge, format, &head, stdout));
 }
 
 /* Print the step in query->files as srun does. query->wanted.nodes lists all nodes of the step. */
 static int show_step(struct query *query, enum config_format format)
 {
-    struct merging merging = {.query = query,
-                              .format = format,
-                              .store = {.lists = true, .curveless = true},
-                              .merge = apapi_merge_create()};
+    struct merging merging = {
+        .query = query, .store = {.lists = true, .curveless = true}, .merge = apapi_merge_create()};
     int status = merging.merge ? records_read(query, step_take, &merging)
                                : command_fail(query->command, "no memory");
 
-    status = status ? status : step_print(&merging);
+    status = status ? status : step_print(&merging, format);
     namelist_free(&merging.lines);
     sum_free(&merging.store);
     apapi_merge_destroy(merging.merge);
