@@ -103,8 +103,7 @@ struct merge_span {
 /** Powers and coverage of a domain. They can be combined only for records of one step. */
 struct merge_domain_sum {
     size_t nodes;
-    double min_w, max_w;  /* sums of the nodes' own extremes */
-    double mean_w, p95_w; /* of the node that was added last */
+    struct apapi_summary power_w; /* min, max: sums of the nodes'; mean, p95: the last node's */
     double rest_j;
     double covered_ns; /* how much of due_ns is covered; NaN: not known of all nodes */
     double due_ns;     /* the nodes' times from their requests to start, added up */

@@ -14,9 +14,9 @@
 struct missing_search {
     const struct sum_store *store;
     struct sum_entries all; /* by step, run and node */
-    const struct sum_gap_visitor *visitor;
-    bool restarted;     /* the job has run more than once */
-    uint32_t job_nodes; /* 0: not known */
+    bool names;             /* are wanted */
+    bool restarted;         /* the job has run more than once */
+    uint32_t job_nodes;     /* 0: not known */
 };
 
 /* --- names ---------------------------------------------------------------------------------- */
@@ -116,18 +116,17 @@ static size_t missing_take_run(struct sum_entry *entries, size_t count, struct s
     return sum_nodes(&run, &gap->recorded) ? 0 : run.count;
 }
 
-/* @param entries  all entries of one run of a step */
-static int missing_visit(const struct missing_search *search, const struct sum_entry *entries,
-                         size_t count, struct sum_gap *gap)
+/* Find what is missing of one run of a step. @return 0; -1: out of memory */
+static int missing_find(const struct missing_search *search, const struct sum_entry *entries,
+                        size_t count, struct sum_gap *gap)
 {
-    const struct sum_gap_visitor *visitor = search->visitor;
     const struct namelist *asked = &search->store->asked;
     int found = 0;
 
     if (gap->nodes <= gap->recorded.count) {
         return 0;
     }
-    if (visitor->names || asked->count > 0) {
+    if (search->names || asked->count > 0) {
         found = missing_by_list(search->store, entries, count, gap);
         found = found ? found : missing_by_job(search, gap);
     }
@@ -139,14 +138,14 @@ static int missing_visit(const struct missing_search *search, const struct sum_e
     if (asked->count > 0) {
         missing_keep_asked(asked, gap);
     }
-    return gap->count > 0 ? visitor->visit(gap, visitor->context) : 0;
+    return 0;
 }
 
-int sum_each_gap(const struct sum_store *store, const struct sum_entries *entries,
-                 const struct sum_gap_visitor *visitor)
+int sum_each_gap(const struct sum_store *store, const struct sum_entries *entries, bool names,
+                 sum_gap_f visit, void *context)
 {
     struct sum_entry *list = array_copy(entries->list, entries->count, sizeof *list);
-    struct missing_search search = {store, {list, entries->count}, visitor, false, 0};
+    struct missing_search search = {store, {list, entries->count}, names, false, 0};
     int result = list || entries->count == 0 ? 0 : -1;
 
     if (list) {
@@ -162,7 +161,10 @@ int sum_each_gap(const struct sum_store *store, const struct sum_entries *entrie
         struct sum_gap gap;
 
         same = missing_take_run(list + i, entries->count - i, &gap);
-        result = same ? missing_visit(&search, list + i, same, &gap) : -1;
+        result = same ? missing_find(&search, list + i, same, &gap) : -1;
+        if (result == 0 && gap.count > 0) {
+            result = visit(&gap, context);
+        }
         namelist_free(&gap.recorded);
         namelist_free(&gap.missing);
     }

@@ -374,10 +374,9 @@ static void merge_add_domains(struct apapi_merge *merge, const struct apapi_meas
             continue;
         }
         sum->nodes++;
-        sum->min_w += one->power_w.min;
-        sum->max_w += one->power_w.max;
-        sum->mean_w = one->power_w.mean;
-        sum->p95_w = one->power_w.p95;
+        sum->power_w =
+            (struct apapi_summary){sum->power_w.min + one->power_w.min, one->power_w.mean,
+                                   sum->power_w.max + one->power_w.max, one->power_w.p95};
         sum->rest_j += coverage_rest_of(one);
         sum->due_ns += due_ns;
         sum->covered_ns += one->covered > 0 ? one->covered * due_ns : NAN;
@@ -473,11 +472,9 @@ static struct merge_domain merge_domain(const struct apapi_merge *merge,
     result.uncertainty_j = domain->uncertainty_j;
     result.rest_j = sum->rest_j;
     result.covered = sum->due_ns > 0 ? sum->covered_ns / sum->due_ns : NAN;
-    result.power_w =
-        (struct apapi_summary){.min = sum->min_w,
-                               .mean = total->records == 1 ? sum->mean_w : domain->mean_w,
-                               .max = sum->max_w,
-                               .p95 = sum->nodes == 1 ? sum->p95_w : NAN};
+    result.power_w = sum->power_w;
+    result.power_w.mean = total->records == 1 ? sum->power_w.mean : domain->mean_w;
+    result.power_w.p95 = sum->nodes == 1 ? sum->power_w.p95 : NAN;
     if (all_have_timelines(sum)) {
         result.bin_ns = find_extremes(&sum->timeline.timeline, &result.power_w);
     }

@@ -232,19 +232,13 @@ struct sum_gap {
 /** Receives a gap, valid during the call. @return 0; -1 with errno: stop. */
 typedef int (*sum_gap_f)(const struct sum_gap *gap, void *context);
 
-/** A request for gaps, and the function that receives them. */
-struct sum_gap_visitor {
-    bool names; /* find out which nodes are missing */
-    sum_gap_f visit;
-    void *context;
-};
-
 /**
  * Visit the steps of one job that have fewer records than nodes. See also sum_ask().
+ * @param names  find out which nodes are missing
  * @return 0; -1 with errno ENOMEM, or that of `visit`.
  */
-int sum_each_gap(const struct sum_store *store, const struct sum_entries *entries,
-                 const struct sum_gap_visitor *visitor);
+int sum_each_gap(const struct sum_store *store, const struct sum_entries *entries, bool names,
+                 sum_gap_f visit, void *context);
 
 /** Get the names of the nodes, sorted and unique. @return 0; -1 with errno ENOMEM. */
 int sum_nodes(const struct sum_entries *entries, struct namelist *nodes);

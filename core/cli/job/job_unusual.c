@@ -287,9 +287,7 @@ static void report_clocks(const struct show *show, struct remarks *remarks)
 void show_find_unusual(const struct show *show, struct remarks *remarks)
 {
     /* records that had no room here are not missing, but then it is not known which ones are */
-    const struct sum_gap_visitor gaps = {show->left_out == 0, report_gap, remarks};
-
-    if (sum_each_gap(&show->store, &show->entries, &gaps)) {
+    if (sum_each_gap(&show->store, &show->entries, show->left_out == 0, report_gap, remarks)) {
         remark(remarks, "no memory to find the nodes that have no record");
     }
     if (show->left_out > 0) {

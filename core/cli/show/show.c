@@ -391,7 +391,6 @@ static int expect_missing(const struct sum_gap *gap, void *merge)
 static int merge_latest(struct merging *merging)
 {
     const struct query *query = merging->query;
-    const struct sum_gap_visitor gaps = {true, expect_missing, merging->merge};
     struct sum_entries entries = {NULL, 0};
     int result = choose_latest(merging, &entries);
 
@@ -402,7 +401,8 @@ static int merge_latest(struct merging *merging)
     }
     if (result == 0) {
         result = query->wanted.nodes ? apapi_merge_expect(merging->merge, query->wanted.nodes)
-                                     : sum_each_gap(&merging->store, &entries, &gaps);
+                                     : sum_each_gap(&merging->store, &entries, true, expect_missing,
+                                                    merging->merge);
     }
     free(entries.list);
     namelist_free(&merging->lines);

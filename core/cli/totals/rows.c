@@ -306,8 +306,7 @@ void report_row_free(struct report_row *row)
 static int rows_add_bucket(struct row_sum *sum)
 {
     const struct report_ledger *ledger = sum->ledger;
-    const struct sum_gap_visitor visitor = {sum->view->remarks || sum->view->nodelists, note_gap,
-                                            sum};
+    bool names = sum->view->remarks || sum->view->nodelists;
     const struct sum_piece *first = &ledger->store.pieces[ledger->order[sum->bucket->first]];
     int result = sum_gather(&ledger->store, ledger->order + sum->bucket->first, sum->bucket->count,
                             &sum->entries);
@@ -324,10 +323,10 @@ static int rows_add_bucket(struct row_sum *sum)
         if (ledger->by != REPORT_BY_STEP && ledger->by != REPORT_BY_NODE) {
             sum_of_job(&sum->entries);
         }
-        result =
-            sum_total(&ledger->store, &sum->entries, &sum->total) ||
-            (!isnan(sum->row->missing) && sum_each_gap(&ledger->store, &sum->entries, &visitor)) ||
-            (sum->view->nodelists && ledger->group_count == 0 && put_nodelists(sum));
+        result = sum_total(&ledger->store, &sum->entries, &sum->total) ||
+                 (!isnan(sum->row->missing) &&
+                  sum_each_gap(&ledger->store, &sum->entries, names, note_gap, sum)) ||
+                 (sum->view->nodelists && ledger->group_count == 0 && put_nodelists(sum));
     }
     if (result == 0) {
         if (sum->view->remarks && *sum->job_id) {
