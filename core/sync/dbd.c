@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
 #include <slurm/slurm_version.h>
@@ -30,15 +31,37 @@ static int dbd_fail(struct apapi_error *err, const char *what)
                       errno ? slurm_strerror(errno) : "");
 }
 
+/*
+ * Slurm's accounting plugin calls functions that only Slurm's own programs have, for example when
+ * slurmdbd goes away. They are in a library beside the plugin.
+ */
+static void load_rest(const char *plugins)
+{
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof path, "%.*s/libslurmfull.so", (int)strcspn(plugins, ":"), plugins);
+    dlopen(path, RTLD_LAZY | RTLD_GLOBAL);
+}
+
 /* No header declares this variable, but every libslurm exports it. */
-const char *dbd_cluster(void)
+static const slurm_conf_t *slurm_begin(void)
 {
     static const slurm_conf_t *conf;
 
     if (!conf) {
         slurm_init(NULL);
         conf = dlsym(RTLD_DEFAULT, "slurm_conf");
+        if (conf && conf->plugindir) {
+            load_rest(conf->plugindir);
+        }
     }
+    return conf;
+}
+
+const char *dbd_cluster(void)
+{
+    const slurm_conf_t *conf = slurm_begin();
+
     return conf && conf->cluster_name ? conf->cluster_name : "";
 }
 
@@ -46,7 +69,7 @@ int dbd_open(struct apapi_error *err)
 {
     uint16_t flags = 0;
 
-    slurm_init(NULL);
+    slurm_begin();
     errno = 0;
     connection = slurmdb_connection_get(&flags);
     if (errno || !connection) {

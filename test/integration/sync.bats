@@ -319,20 +319,36 @@ forge() { # JOB JQ-EXPRESSION
     [[ $(<"$nap.log") == waits ]]
 }
 
-@test "without slurmdbd: a clear error, nothing half done, and the next run catches up" {
+@test "without slurmdbd, or if it ends in the middle: a clear error, nothing half done, and the next run catches up" {
+    start_slurmdbd() { cluster run --user slurm env MYSQL_UNIX_PORT=/run/mysqld/mysqld.sock slurmdbd; }
     sync_all
     cluster run pkill -TERM -x slurmdbd
     gone() { ! cluster run pgrep -x slurmdbd; }
     eventually gone
     # nothing is new: nobody is asked
     complains 0 '' sync_all
+    start_slurmdbd
     job=$(submit -N1 --wrap 'sleep 0.3')
     has_record() { records 'n?' | grep -q "\"job\":$job,"; }
     eventually has_record
     cp "$APAPI_ACCT_DIR/sync.json" "$BATS_TEST_TMPDIR/before"
+    # slurmdbd waits for a table while it is killed
+    { echo "lock tables apapi_job_table write;"; eventually test -e "$BATS_TEST_TMPDIR/killed"; } |
+        cluster run mariadb -n -S /run/mysqld/mysqld.sock slurm_acct_db 3>&- &
+    waits() { [[ $(database "select id from information_schema.processlist where state like 'Waiting for table%'") ]]; }
+    locked() { [[ $(database "show open tables where in_use > 0") ]]; }
+    eventually locked
+    sync_all >"$BATS_TEST_TMPDIR/said" 2>&1 3>&- &
+    eventually waits
+    cluster run pkill -KILL -x slurmdbd
+    status=0
+    wait $! || status=$?
+    [[ $status -eq 1 && $(<"$BATS_TEST_TMPDIR/said") == *'apapi sync: slurmdbd: it does not answer'* ]]
+    touch "$BATS_TEST_TMPDIR/killed"
+    cmp "$APAPI_ACCT_DIR/sync.json" "$BATS_TEST_TMPDIR/before"
     complains 1 '*apapi sync: slurmdbd: no connection: *' sync_all
     cmp "$APAPI_ACCT_DIR/sync.json" "$BATS_TEST_TMPDIR/before"
-    cluster run --user slurm env MYSQL_UNIX_PORT=/run/mysqld/mysqld.sock slurmdbd
+    start_slurmdbd
     set_now() { sync_all && [[ $(comment "$job") == '{"apapi":'* ]]; }
     eventually set_now
 }
