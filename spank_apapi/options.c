@@ -515,6 +515,19 @@ void spank_apapi_options_recover(spank_t spank)
     }
 }
 
+void spank_apapi_options_hide(spank_t spank)
+{
+    const enum spank_apapi_option option = SPANK_APAPI_OVERFLOW;
+    char of_job[CONFIG_LIST_SIZE];
+
+    if (choice->options[option].given == SPANK_APAPI_ASKED &&
+        (spank_getenv(spank, table[option].spank_variable, of_job, sizeof of_job) !=
+             ESPANK_SUCCESS ||
+         strcmp(of_job, choice->options[option].text) != 0)) {
+        spank_unsetenv(spank, choice_variable(option));
+    }
+}
+
 static void daemon_check_folder(const char *key, const char *folder)
 {
     struct apapi_error err;

@@ -106,11 +106,18 @@ static int remote_check_partition(spank_t spank)
  */
 static void remote_find_srun(spank_t spank)
 {
+    const char *report = choice_variable(SPANK_APAPI_REPORT);
+    char text[80];
+
     if (!remote.step.batch && remote.step.step != SLURM_EXTERN_CONT &&
         spank_apapi_look(spank, APAPI_COLLECT_ENV, where, sizeof where)) {
         report_parse(where, &remote.collector);
     }
     spank_unsetenv(spank, APAPI_COLLECT_ENV);
+    if (spank_apapi_look(spank, APAPI_JOB_ENV, text, sizeof text) &&
+        spank_apapi_look(spank, report, text, sizeof text) && strcmp(text, CHOICE_JOB_TABLE) == 0) {
+        spank_unsetenv(spank, report); /* the script has it from its batch step */
+    }
     spank_unsetenv(spank, APAPI_JOB_ENV);
     spank_unsetenv(spank, APAPI_LIVE_ENVIRONMENT); /* of the script that called srun */
 }
@@ -344,6 +351,9 @@ int spank_apapi_remote_init_post_opt(spank_t spank, int count, char *const words
     } else if (remote.collector.port != 0) { /* srun waits for a report of each node */
         remote.measuring = remote.silent = remote.off = true;
         apapi_fail(&remote.failure, EPERM, "this site measures nothing on this node");
+    }
+    if (!remote.step.batch) {
+        spank_apapi_options_hide(spank);
     }
     return ESPANK_SUCCESS;
 }

@@ -185,6 +185,18 @@ has_record() { records n1 | grep -q "\"job_name\":\"$1\""; } # JOB_NAME
     [[ $(<"$work/inner") == *'apapi: step '* ]]
 }
 
+@test "what a task submits has neither its step's thresholds nor its job's way to report" {
+    local variables='env | grep ^SLURM_APAPI_ | sort; echo over'
+    make_work
+    as_alice srun -N1 -w n1 --apapi=rapl --apapi-format=none --apapi-overflow='total >= 1MJ' sbatch -Q -N1 -w n2 -o "$work/inner" --wrap "$variables"
+    eventually grep -q over "$work/inner"
+    [[ $(<"$work/inner") == over ]]
+    alice_sh "sbatch_wait -N1 -w n1 -o outer --apapi=rapl --apapi-overflow='total >= 2MJ' --wrap \
+        'srun sh -c \"$variables\" >inherited; srun --apapi-overflow=total\>=1MJ sh -c \"$variables\" >own'"
+    [[ $(<"$work/inherited") == $'SLURM_APAPI_OVERFLOW=total >= 2MJ\nover' && $(<"$work/own") == over ]] # for the sruns of a task
+    tells 0 $'SLURM_APAPI_OVERFLOW=total >= 3MJ\nover' as_alice SLURM_APAPI_OVERFLOW='total >= 3MJ' srun -N1 --apapi --apapi-format=none sh -c "$variables"
+}
+
 @test "sbatch --export=NONE loses none of it" {
     alice_sh 'SLURM_APAPI=rapl SLURM_APAPI_FORMAT=csv sbatch_wait -N1 --export=NONE -o out --wrap "/usr/bin/srun /bin/sleep 0.2"'
     cat "$work/out"
