@@ -192,46 +192,22 @@ TEST(standstills_at_the_ends)
     }
 }
 
-/* PAPI hides the wraps of its counter. */
-TEST(a_pause_that_may_hide_wraps_of_a_counter_without_a_range)
-{
-    begin(0);
-    event.guard_j = 256;
-    apapi_counter_init(&counter, &event, MAX_W);
-    add_readings("0=0 1=1 11=2");
-    assert_string_equal(described(), "2 J in 11 ticks, gaps 1");
-}
-
 /* --- the update period ------------------------------------------------------------------------ */
 
 #define US UINT64_C(1000)
 
-/* A meter of 100 W, whose counter moves once in `period_ns` and stands still in between. */
-struct simulated {
-    uint64_t period_ns, phase_ns;
-    uint64_t frozen_from_ns, frozen_to_ns;
-};
-
-static uint64_t shown_uj(const struct simulated *meter, uint64_t now_ns)
-{
-    bool frozen = now_ns >= meter->frozen_from_ns && now_ns < meter->frozen_to_ns;
-    uint64_t at_ns = frozen ? meter->frozen_from_ns : now_ns;
-    uint64_t updates = (at_ns + meter->phase_ns) / meter->period_ns;
-
-    return updates * meter->period_ns / 10000; /* 100 W are 100 uJ in 1 ms */
-}
-
-static void read_for(const struct simulated *meter, uint64_t stated_ns, uint64_t interval_ns,
-                     uint64_t readings)
+/* Read a meter of 100 W, whose counter moves once in `period_ns` and stands still in between. */
+static void read_for(uint64_t period_ns, uint64_t phase_ns, uint64_t interval_ns, uint64_t readings)
 {
     event = fake_energy_event;
-    event.update_ns = stated_ns;
+    event.update_ns = MS;
     apapi_counter_init(&counter, &event, 2000);
     for (uint64_t i = 0; i < readings; i++) {
         uint64_t jitter_ns = i * 7919 % 101 * interval_ns / 2000; /* up to 5 % of the interval */
         uint64_t now_ns = 1 + i * interval_ns + jitter_ns;
+        uint64_t updates = (now_ns + phase_ns) / period_ns;
 
-        add(shown_uj(meter, now_ns), now_ns);
+        add(updates * period_ns / 10000, now_ns); /* 100 W are 100 uJ in 1 ms */
     }
     apapi_counter_finish(&counter);
 }
@@ -246,11 +222,10 @@ TEST(learned_where_readings_show_it)
         for (size_t i = 0; i < sizeof intervals_ms / sizeof *intervals_ms; i++) {
             for (uint64_t phase = 0; phase < 8; phase++) {
                 const uint64_t period_ns = periods_us[p] * US, interval_ns = intervals_ms[i] * MS;
-                const struct simulated meter = {period_ns, phase * period_ns / 8, 0, 0};
                 const bool seen = period_ns >= 2 * interval_ns;
                 const uint64_t readings = 40 + (seen ? 10 * (period_ns / interval_ns + 1) : 0);
 
-                read_for(&meter, MS, interval_ns, readings);
+                read_for(period_ns, phase * period_ns / 8, interval_ns, readings);
                 if (seen) {
                     assert_true(counter.update.learned);
                     assert_in_range(counter.update.period_ns, period_ns * 7 / 10,
@@ -260,17 +235,6 @@ TEST(learned_where_readings_show_it)
                 }
             }
         }
-    }
-}
-
-/* A standstill in the middle of a run is no update period, however short the run is. */
-TEST(a_standstill_is_no_period)
-{
-    for (uint64_t readings = 8; readings < 200; readings++) {
-        const struct simulated meter = {MS, 0, 350 * MS, 650 * MS};
-
-        read_for(&meter, MS, 100 * MS, readings);
-        assert_int_equal(counter.update.period_ns, MS);
     }
 }
 

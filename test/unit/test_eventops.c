@@ -9,7 +9,6 @@
 #define BASE                                                                                       \
     "nvml:::Tesla_K20c:power,APAPI_OP1_NOP,APAPI_STAT_MIN|APAPI_STAT_MAX|APAPI_STAT_AVG,"          \
     "APAPI_STAT_NO,0,speed,%,1,NULL,NULL,1"
-#define MIN_MAX_AVG (APAPI_STAT_MIN | APAPI_STAT_MAX | APAPI_STAT_AVG)
 
 static struct problem_log reported;
 
@@ -182,29 +181,6 @@ TEST(thousands_of_bad_lines_are_counted)
     assert_int_equal(reported.errors, APAPI_PROBLEMS_MAX);
     assert_int_equal(reported.rests, 1);
     assert_contains(reported.text, "ops.csv: ... and 900 more errors\n");
-}
-
-TEST(harmless_differences)
-{
-    static const char *const texts[] = {
-        BASE,
-        BASE "\r\n",
-        "\xef\xbb\xbf" BASE "\n",
-        "  \t" BASE "   \n",
-        "\r\n   \r\n  # indented\r\n" BASE "\r\n\r\n",
-        "nvml:::Tesla_K20c:power , APAPI_OP1_NOP , APAPI_STAT_MIN|APAPI_STAT_MAX|APAPI_STAT_AVG ,"
-        "APAPI_STAT_NO, 0,\tspeed, %, 1, NULL, NULL, 1 \n",
-    };
-
-    for (size_t i = 0; i < COUNT_OF(texts); i++) {
-        DESTROYED struct apapi_eventops *ops = parse(texts[i]);
-        const struct apapi_definition *d = apapi_eventops_find(ops, "nvml:::Tesla_K20c:power");
-
-        fail_if(!d || strcmp(d->values[0].unit, "%") != 0 ||
-                    strcmp(d->values[1].unit, "NULL") != 0 || d->values[0].stats != MIN_MAX_AVG ||
-                    reported.errors + reported.warnings > 0,
-                "text %zu: %s", i, reported.text);
-    }
 }
 
 TEST(the_first_that_fits_counts)

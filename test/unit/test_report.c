@@ -307,27 +307,6 @@ TEST(t_of_95_percent)
     }
 }
 
-TEST(probability_of_a_t)
-{
-    static const struct {
-        double t, df, p;
-    } rows[] = {{0, 5, 1},         {1, 1, 0.5},        {2, 10, 0.073388},
-                {3.169, 10, 0.01}, {2.576, 1e6, 0.01}, {4.144, 10, 0.002}};
-
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        assert_differs_less(student_two_sided(rows[i].t, rows[i].df), rows[i].p, 2e-5);
-    }
-}
-
-TEST(half_width_of_a_mean)
-{
-    const struct spread four = {4, 10, 2}, one = {1, 10, NAN}, none = {0, NAN, NAN};
-
-    assert_differs_less(student_half_width(&four), 3.18245, 1e-4);
-    assert_true(isnan(student_half_width(&one)));
-    assert_true(isnan(student_half_width(&none)));
-}
-
 /* Calculated by hand: variances 4/5 and 9/7, 9.98 degrees of freedom. */
 TEST(difference_of_two_means)
 {

@@ -54,26 +54,6 @@ static void divide(const char *method, enum share_idle idle, struct share_step *
 
 #define DIVIDED(name) TEST_WITH(name, begin, NULL)
 
-DIVIDED(dynamic_energy_goes_by_cpu_time)
-{
-    struct share_step steps[] = {step_of(3, 4), step_of(1, 4)};
-
-    interval.energy_j[PACKAGE] = 140;
-    interval.idle_w[PACKAGE] = 100;
-    interval.energy_j[DRAM] = 20; /* its idle power is not known */
-    interval.energy_j[APAPI_DOMAIN_CORE] = 5;
-    interval.idle_w[APAPI_DOMAIN_CORE] = 10; /* more than it drew */
-    interval.cpu_s = 5;                      /* one second is of daemons */
-    divide("cpu-time", SHARE_IDLE_APART, steps, 2);
-    assert_near(steps[0].energy_j[PACKAGE], 24);
-    assert_near(steps[1].energy_j[PACKAGE], 8);
-    assert_true(steps[0].idle_j[PACKAGE] == 0);
-    assert_near(steps[0].energy_j[DRAM], 12);
-    assert_true(totals.idle_j[PACKAGE] == 100);
-    assert_near(totals.unattributed_j[PACKAGE], 8);
-    assert_true(totals.energy_j[GPU] == 0);
-}
-
 /* For idle power that is known later. */
 DIVIDED(the_parts_of_a_step_are_kept)
 {
