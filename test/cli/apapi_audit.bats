@@ -118,6 +118,9 @@ rows() { # EXPRESSION [OPTION...]
     step 17 n1 2024-03-05T00:00:00Z 86400 96000 '.cluster = "c2" | .share.domains = {node: {energy_j: 96000}} | del(.share.total)'
     run -0 audit
     [[ ${lines[*]} == *" cluster  node "*" c2 "*" records exceed hours 48.00 kJ "*" c1 "*" no record 48.00 kJ "*" all "*" 172.8 kJ "*" no record 48.00 kJ; records exceed hours 48.00 kJ" ]]
+    step 18 n2 2024-03-05T00:00:00Z 86400 30000 # closure is of the nodes that have hours
+    run -0 audit
+    [[ ${lines[*]} == *" n2 "*" no hours "*" all "*" 172.8 kJ  126.0 kJ "*" 100.00 %  "* ]]
 }
 
 @test "bad lines are named, and skipped" {

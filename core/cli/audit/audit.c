@@ -36,8 +36,8 @@
 enum meter { AUDIT_TOTAL, AUDIT_NODE, METERS };
 
 /* LATE_S: time before the first line of the node's own record. IDLE_SUM_J: idle power by its time.
- * RESETS and HOURS are of the node's own record, RECORDS are records of steps. LOST_J and those
- * after it are set by audit_find_lost(). */
+ * RESETS and HOURS are of the node's own record, RECORDS are records of steps. ASIDE_J: shares of
+ * rows without energy of a meter. LOST_J and those after it are set by audit_find_lost(). */
 enum number {
     EXPECTED_S,
     MEASURED_S,
@@ -48,6 +48,7 @@ enum number {
     HOURS,
     RECORDS,
     SHARELESS,
+    ASIDE_J,
     LOST_J,
     NOT_SHARED_J,
     EXCESS_J,
@@ -392,8 +393,11 @@ static void audit_evaluate(struct audit_row *row)
             ? AUDIT_NODE
             : AUDIT_TOTAL;
     energies = row->energies[row->meter];
-    accounted_j = audit_known(energies[SHARES_J]) + audit_known(energies[IDLE_J]) +
-                  audit_known(energies[UNATTRIBUTED_J]);
+    if (isnan(energies[METER_J])) {
+        row->numbers[ASIDE_J] = audit_known(energies[SHARES_J]);
+    }
+    accounted_j = audit_known(energies[SHARES_J]) - numbers[ASIDE_J] +
+                  audit_known(energies[IDLE_J]) + audit_known(energies[UNATTRIBUTED_J]);
     row->closure_pct = energies[METER_J] > 0 ? accounted_j / energies[METER_J] * 100 : NAN;
     row->unmeasured_s = fmax(numbers[EXPECTED_S] - numbers[MEASURED_S], 0);
     row->worse = audit_percent(row->unmeasured_s, numbers[EXPECTED_S]) +
