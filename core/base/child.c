@@ -24,6 +24,7 @@
 
 static volatile sig_atomic_t receiver;
 static volatile sig_atomic_t last;
+static sigset_t harmless; /* were ignored or blocked: they do not end this process */
 
 /* @return whether the default action of a signal, which can be caught, ends a process. */
 static bool is_ending(int number)
@@ -93,8 +94,7 @@ static void witness_begin(void)
 
 static void witness_end(void)
 {
-    if (witness && witness->pid) {
-        kill(witness->pid, SIGKILL);
+    if (witness && witness->pid && kill(witness->pid, SIGKILL) == 0) {
         waitpid(witness->pid, NULL, 0);
     }
     if (witness) {
@@ -189,7 +189,8 @@ static void handle(int number, siginfo_t *info, void *context)
     if (info->si_code > 0 && is_fault(number)) {
         signal(number, SIG_DFL); /* the instruction is repeated, and ends this process */
     }
-    if (number == SIGINT || number == SIGQUIT || number == SIGTERM || number == SIGHUP) {
+    if ((number == SIGINT || number == SIGQUIT || number == SIGTERM || number == SIGHUP) &&
+        !sigismember(&harmless, number)) {
         last = number;
     }
     if (passes && info->si_code == SI_QUEUE) {
@@ -208,11 +209,17 @@ void signals_catch(struct signals *signals)
 
     sigfillset(&action.sa_mask); /* a handler waits for the witness: others wait for the handler */
     sigemptyset(&signals->caught);
+    sigemptyset(&signals->ignored);
     sigprocmask(SIG_BLOCK, &signals->caught, &signals->mask);
+    harmless = signals->mask;
     for (int number = 1; number < _NSIG; number++) { /* glibc refuses its own two signals */
         if (is_ending(number) && sigaction(number, NULL, &before) == 0 &&
-            before.sa_handler == SIG_DFL) {
+            (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN)) {
             sigaddset(&signals->caught, number);
+            if (before.sa_handler == SIG_IGN) {
+                sigaddset(&signals->ignored, number);
+                sigaddset(&harmless, number);
+            }
             sigprocmask(SIG_BLOCK, &signals->caught, NULL);
             sigaction(number, &action, NULL);
         }
@@ -229,7 +236,7 @@ static void restore(const struct signals *signals)
 {
     for (int number = 1; number < _NSIG; number++) {
         if (sigismember(&signals->caught, number) == 1) {
-            signal(number, SIG_DFL);
+            signal(number, sigismember(&signals->ignored, number) ? SIG_IGN : SIG_DFL);
         }
     }
     for (int i = 0; i < TIMERS; i++) {
@@ -247,7 +254,7 @@ void signals_restore(const struct signals *signals)
 
 int signals_last(const struct signals *signals)
 {
-    sigprocmask(SIG_SETMASK, &signals->mask, NULL);
+    sigprocmask(SIG_UNBLOCK, &signals->caught, NULL);
     sigprocmask(SIG_BLOCK, &signals->caught, NULL);
     return last;
 }
@@ -338,7 +345,7 @@ static int wait_for_end(pid_t pid, const struct signals *signals, struct child_e
     prctl(PR_GET_CHILD_SUBREAPER, &subreaper);
     of = subreaper || getpid() == 1 ? P_ALL : P_PID; /* P_ALL: it gets the program's orphans */
     receiver = (sig_atomic_t)pid;
-    sigprocmask(SIG_SETMASK, &signals->mask, NULL);
+    sigprocmask(SIG_UNBLOCK, &signals->caught, NULL);
     do {
         result = waitid(of, (id_t)pid, &info, WEXITED | WNOWAIT);
         if (result == 0 && info.si_pid != pid) {

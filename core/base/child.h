@@ -10,15 +10,17 @@
 
 #define TIMERS 3 /* of setitimer(2), by number */
 
-/** The caught signals, and what was before: the disposition of SIGCHLD, timers and signal mask. */
+/** The caught signals, those of them that were ignored, and what was before: the disposition of
+ * SIGCHLD, timers and signal mask. */
 struct signals {
-    sigset_t caught, mask;
+    sigset_t caught, ignored, mask;
     struct sigaction before_child;
     struct itimerval timers[TIMERS];
 };
 
 /**
- * Catch the signals that would end this process. They stay blocked until signals_last() or
+ * Catch the signals that would end this process, or that it ignores or blocks: a program may do
+ * otherwise. They stay blocked until signals_last() or
  * child_run(). Timers stop: each program gets them as they are now. SIGCHLD gets its default: if
  * it were ignored, no program could be waited for.
  */

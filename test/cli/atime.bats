@@ -74,6 +74,33 @@ row_fits() { # DOMAIN WATTS
     done
 }
 
+@test "signals that atime's caller ignores or blocks go to the program, which may handle them" {
+    cd "$BATS_TEST_TMPDIR"
+    env --ignore-signal=INT,USR1 --block-signal=TERM,RTMIN "$atime" -c estimate python3 -c '
+import os, signal, sys, time
+got = []
+for number in 2, 10, 15, 34:
+    signal.signal(number, lambda number, frame: got.append(number))
+signal.pthread_sigmask(signal.SIG_UNBLOCK, [15, 34])
+open("ready", "w").close()
+for i in range(400):
+    time.sleep(0.05 if len(got) < 4 else 0)
+print(*got)' >out 2>err 3>&- &
+    eventually test -e ready
+    for signal in INT USR1 TERM RTMIN; do
+        kill -$signal $!
+        sleep 0.1
+    done
+    wait $!
+    [[ $(<out) == '2 10 15 34' && $(<err) == *'apapi: "python3"'* ]]
+    # without a handler they are ignored there, too, and end no series of runs
+    env --ignore-signal=INT "$atime" -c estimate -r 2 sh -c 'echo >>runs; sleep 0.5' 2>err 3>&- &
+    eventually test -e runs
+    kill -INT $!
+    wait $!
+    [[ $(wc -l <runs) -eq 2 ]]
+}
+
 @test "a signal to the whole group reaches the program once" {
     local count="trap 'n=\$((n + 1))' \$0; touch ready; for i in 1 2 3; do sleep 0.1; done; echo \"signals \$n\" >out" signal
     leave_segv
