@@ -314,19 +314,6 @@ int component_adopt(struct component *component, struct apapi_reader *reader)
     return 0;
 }
 
-int component_open(struct component *component, const char *name,
-                   const struct component_settings *settings)
-{
-    struct apapi_reader *reader;
-
-    component_begin(component, name, settings);
-    reader = apapi_route_open(name, settings->order, settings->interval_ns, &component->reason);
-    if (!reader) {
-        return errno == ENOMEM ? -1 : 0;
-    }
-    return component_adopt(component, reader);
-}
-
 bool component_event_is_same(const struct apapi_event *a, const struct apapi_event *b)
 {
     return strcmp(a->name, b->name) == 0 && a->type == b->type && a->scale == b->scale &&

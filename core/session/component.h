@@ -21,6 +21,7 @@ struct component {
     bool softfail;
     bool own_worker; /* it is read by its own worker, not by the shared one */
     bool to_open;    /* its worker has to open it */
+    int refused;     /* errno of component_adopt(); 0: it has not failed */
     enum component_wanted {
         COMPONENT_UNWANTED,
         COMPONENT_LOOK, /* to be read at once, only for session_listen() */
@@ -133,16 +134,9 @@ void component_begin(struct component *component, const char *name,
                      const struct component_settings *settings);
 
 /**
- * Open the component's source. A source that cannot be opened is no error.
+ * Take over an open source, after component_begin(). The component owns the reader in any case.
  * @return 0; -1 with errno, and component->reason, ENOMEM, ENOENT (the user's event list names what
  *         is not there), EDOM (a definition contradicts the source).
- */
-int component_open(struct component *component, const char *name,
-                   const struct component_settings *settings);
-
-/**
- * Take over an open source, after component_begin(). The component owns the reader in any case.
- * @return as component_open()
  */
 int component_adopt(struct component *component, struct apapi_reader *reader);
 

@@ -105,13 +105,17 @@ static void sampling_for_all(struct sampling *sampling, void (*call)(struct work
     }
 }
 
-void sampling_await_open(struct sampling *sampling, uint64_t patience_ns)
+void sampling_open(struct sampling *sampling, uint64_t patience_ns)
 {
-    uint64_t deadline_ns = sampling_now_ns(sampling) + patience_ns;
+    uint64_t now_ns = sampling_now_ns(sampling);
 
+    sampling_for_all(sampling, worker_open);
+    worker_await_open(&sampling->shared,
+                      now_ns +
+                          (patience_ns > APAPI_OPEN_WAIT_NS ? patience_ns : APAPI_OPEN_WAIT_NS));
     for (size_t i = 0; patience_ns > 0 && i < sampling->count; i++) {
         if (sampling_has_own(sampling, i)) {
-            worker_await_open(&sampling->own[i], deadline_ns);
+            worker_await_open(&sampling->own[i], now_ns + patience_ns);
         }
     }
 }

@@ -22,8 +22,11 @@ struct sampling {
  */
 struct sampling *sampling_create(size_t count, struct session_clock *clock);
 
-/** Wait for the components that are being opened by own workers. */
-void sampling_await_open(struct sampling *sampling, uint64_t patience_ns);
+/**
+ * Have the components that are `to_open` opened by their workers, and wait: for own workers as long
+ * as `patience_ns`, for the shared worker at least APAPI_OPEN_WAIT_NS.
+ */
+void sampling_open(struct sampling *sampling, uint64_t patience_ns);
 
 /**
  * Start the workers and wait for their first readings: at most APAPI_START_WAIT_NS for own

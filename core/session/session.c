@@ -62,28 +62,23 @@ struct apapi_session {
     uint64_t requested_ns, start_ns, stop_ns;
 };
 
-/* Open a component, but do not wait for a source that may need seconds. */
-static int session_open_component(struct sampling *sampling, size_t index, const char *name,
-                                  const struct component_settings *settings,
-                                  struct apapi_error *err)
+/* Fail if the user's list, or a definition, does not fit a source that has been opened. */
+static int check_opened(struct sampling *sampling, struct apapi_error *err)
 {
-    struct component *component = &sampling->components[index];
+    int code = 0;
 
-    if (apapi_catalog_slow(name, settings->order)) {
-        component_begin(component, name, settings);
-        worker_open(&sampling->own[index]);
-        return 0;
-    }
-    if (component_open(component, name, settings)) {
-        int code = errno;
+    for (size_t i = 0; code == 0 && i < sampling->count; i++) {
+        const struct component *component = &sampling->components[i];
+        pthread_mutex_t *mutex = sampling_lock(sampling, i);
 
-        apapi_fail(err, code, "%s", component->reason.text);
-        component_close(component);
-        errno = code;
-        return -1;
+        code = component->own_worker ? 0 : component->refused;
+        if (code) {
+            apapi_fail(err, code, "%s", component->reason.text);
+        }
+        pthread_mutex_unlock(mutex);
     }
-    common_join(&sampling->common, component);
-    return 0;
+    errno = code;
+    return code ? -1 : 0;
 }
 
 static void want_listed(const struct apapi_eventlist *list)
@@ -114,13 +109,15 @@ static int open_components(struct apapi_session *session, const struct component
         want_listed(config->rules->default_list);
     }
     for (size_t i = 0; i < names->count; i++) {
+        struct component *component = &session->sampling->components[i];
+
         settings.interval_ns = apapi_intervals_get(intervals, names->name[i]);
-        if (session_open_component(session->sampling, i, names->name[i], &settings, err)) {
-            return -1;
-        }
+        component_begin(component, names->name[i], &settings);
+        component->own_worker = apapi_catalog_slow(component->name, settings.order);
+        component->to_open = true;
     }
-    sampling_await_open(session->sampling, config->patience_ns);
-    return 0;
+    sampling_open(session->sampling, config->patience_ns);
+    return check_opened(session->sampling, err);
 }
 
 static int check_config(const struct apapi_session_config *config, struct component_names *names,

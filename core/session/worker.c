@@ -14,10 +14,26 @@
 
 #define AGE_SHARE 4 /* a shared reading may be older by this part of the distance between two */
 
+static bool worker_has(const struct worker *worker, const struct component *component)
+{
+    return component->own_worker == !worker->own;
+}
+
 /* @return whether this worker reads the component, whose source is open or was. */
 static bool worker_reads(const struct worker *worker, const struct component *component)
 {
-    return component->own_worker == !worker->own && component->source && !component->lost;
+    return worker_has(worker, component) && component->source && !component->lost;
+}
+
+/* @return the next component whose source this worker has to open; NULL: none */
+static struct component *worker_to_open(const struct worker *worker)
+{
+    for (size_t i = 0; i < worker->count; i++) {
+        if (worker_has(worker, &worker->components[i]) && worker->components[i].to_open) {
+            return &worker->components[i];
+        }
+    }
+    return NULL;
 }
 
 /* Wake the threads that wait for `changed`. */
@@ -188,6 +204,7 @@ static void worker_has_opened(struct worker *worker, struct worker_task *task)
     }
     component->reason = task->why;
     if (task->reader && component_adopt(component, task->reader)) {
+        component->refused = errno;
         component->reader = NULL;
         worker->to_close = task->reader;
     } else if (task->reader) {
@@ -425,14 +442,15 @@ static void worker_end_step(struct worker *worker)
 static struct worker_task worker_first_call(struct worker *worker)
 {
     struct worker_task task = worker->following;
+    struct component *closed = worker_to_open(worker);
 
     if (worker->to_close) {
         task = (struct worker_task){.call = WORKER_CLOSE, .reader = worker->to_close};
         worker->to_close = NULL;
     } else if (task.call != WORKER_NO_CALL) {
         worker->following.call = WORKER_NO_CALL;
-    } else if (!worker->own && worker->components->to_open) {
-        task = (struct worker_task){.call = WORKER_OPEN, .component = worker->components};
+    } else if (closed) {
+        task = (struct worker_task){.call = WORKER_OPEN, .component = closed};
     }
     return task;
 }
@@ -575,9 +593,9 @@ static int worker_start_or_say(struct worker *worker)
 void worker_open(struct worker *worker)
 {
     pthread_mutex_lock(&worker->mutex);
-    worker->components->own_worker = true;
-    worker->components->to_open = true;
-    worker_start_or_say(worker);
+    if (worker_to_open(worker)) {
+        worker_start_or_say(worker);
+    }
     pthread_mutex_unlock(&worker->mutex);
 }
 
@@ -602,7 +620,7 @@ static bool worker_restart_all(struct worker *worker)
     for (size_t i = 0; i < worker->count; i++) {
         struct component *component = &worker->components[i];
 
-        if (component->own_worker == !worker->own) {
+        if (worker_has(worker, component)) {
             worker_restart(worker, component);
             any |= component->to_open || worker_reads(worker, component);
         }
@@ -636,7 +654,7 @@ int worker_run(struct worker *worker)
 void worker_await_open(struct worker *worker, uint64_t deadline_ns)
 {
     pthread_mutex_lock(&worker->mutex);
-    while (worker->components->to_open && worker->started && !worker->ended &&
+    while (worker_to_open(worker) && worker->started && !worker->ended &&
            worker_wait(worker, deadline_ns)) {
     }
     pthread_mutex_unlock(&worker->mutex);
@@ -685,8 +703,8 @@ static void worker_say_no_answer(const struct worker *worker, struct component *
                    component->detail, patience_s);
     } else {
         apapi_fail(&component->reason, ETIMEDOUT,
-                   "not read at the end: no answer from %s within %.1f s", hangs->detail,
-                   patience_s);
+                   "not read at the end: no answer from %s within %.1f s",
+                   hangs->reader ? hangs->detail : hangs->name, patience_s);
     }
 }
 
@@ -695,7 +713,7 @@ static void worker_give_up(struct worker *worker, double patience_s)
     for (size_t i = 0; i < worker->count; i++) {
         struct component *component = &worker->components[i];
 
-        if (component->to_open) {
+        if (worker_has(worker, component) && component->to_open) {
             apapi_fail(&component->reason, EAGAIN, "it was still being opened at the end");
         } else if (!worker->ended && worker_reads(worker, component) && !component->finished) {
             worker_say_no_answer(worker, component, patience_s);

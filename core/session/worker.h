@@ -93,7 +93,7 @@ void worker_lost(void *worker);
 
 /* Orders. Called without the mutex. */
 
-/** Open the component, prepared by component_begin(). A failure is noted as its `reason`. */
+/** Open its components that are `to_open`. A failure is noted as the component's `reason`. */
 void worker_open(struct worker *worker);
 
 /**
@@ -102,7 +102,7 @@ void worker_open(struct worker *worker);
  */
 int worker_run(struct worker *worker);
 
-/** Wait until the source is open, or cannot be opened. */
+/** Wait until all its sources are open, or cannot be opened. */
 void worker_await_open(struct worker *worker, uint64_t deadline_ns);
 
 /** Wait for the first readings of the run, but for sources that are still being opened. */

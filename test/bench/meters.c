@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "apapi/catalog.h"
 #include "base/array.h"
 #include "bench/bench.h"
 
@@ -81,9 +82,10 @@ void bench_meters_open(const struct bench_meters *meters, struct component *comp
                        uint64_t interval_ns)
 {
     const struct component_settings settings = {.order = "sysfs", .interval_ns = interval_ns};
+    struct apapi_reader *reader = apapi_catalog_open("rapl", settings.order, &component->reason);
 
-    if (component_open(component, "rapl", &settings) || !component->reader ||
-        component->reader->count != meters->count) {
+    component_begin(component, "rapl", &settings);
+    if (!reader || component_adopt(component, reader) || reader->count != meters->count) {
         bench_die("the files do not open as a component");
     }
 }

@@ -77,3 +77,13 @@ zone() { # FOLDER NAME ENERGY
     run --separate-stderr "$apapi" list --json rapl
     jq -e '.components[0].events[0] | .error == "Bad message" and (has("value") | not)' <<<"$output"
 }
+
+# bats test_tags=long
+@test "a meter that does not answer when it is opened: list gives up, and atime starts the program" {
+    fake_machine
+    zone intel-rapl:0 package-0 1
+    rm "$APAPI_SYSROOT/sys/class/powercap/intel-rapl:0/energy_uj"
+    mkfifo "$APAPI_SYSROOT/sys/class/powercap/intel-rapl:0/energy_uj"
+    tells 3 '*rapl*it was still being opened at the end*' timeout 120 "$atime" sh -c 'exit 3'
+    tells 1 'apapi list: rapl: no answer within 30 s' timeout 120 "$apapi" list rapl
+}

@@ -2,11 +2,13 @@
 /* apapi list: components, their events, how they are read, and how often their values change. */
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "apapi/catalog.h"
 #include "base/array.h"
@@ -18,6 +20,7 @@
 #include "render/table.h"
 
 #define DESCRIPTION_SIZE 160
+#define ANSWER_S 30 /* a BMC may need many seconds */
 
 /** An event of `apapi list`. Unknown texts are "", other unknown numbers NaN. */
 struct listed_event {
@@ -268,6 +271,23 @@ static int list_read_events(struct listed *listed, struct apapi_error *err)
     return 0;
 }
 
+static char no_answer[96]; /* what is said if the present component does not answer */
+
+static void list_give_up(int number)
+{
+    (void)number;
+    (void)!write(STDERR_FILENO, no_answer, strlen(no_answer));
+    _exit(EXIT_FAILURE);
+}
+
+static void list_limit_time(const char *component)
+{
+    snprintf(no_answer, sizeof no_answer, "apapi list: %s: no answer within %d s\n", component,
+             ANSWER_S);
+    signal(SIGALRM, list_give_up);
+    alarm(ANSWER_S);
+}
+
 static int list_open_all(struct list *list, const char *order, struct apapi_error *err)
 {
     for (size_t i = 0; i < list->wanted.count; i++) {
@@ -294,6 +314,7 @@ static int list_open_all(struct list *list, const char *order, struct apapi_erro
         if (listed->state != LISTED_OPEN) {
             continue;
         }
+        list_limit_time(listed->name);
         listed->reader = apapi_catalog_open(listed->name, order, &listed->reason);
         if (!listed->reader) {
             listed->error = errno;
@@ -302,6 +323,7 @@ static int list_open_all(struct list *list, const char *order, struct apapi_erro
             return -1;
         }
     }
+    alarm(0);
     return 0;
 }
 

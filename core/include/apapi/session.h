@@ -40,10 +40,12 @@ struct apapi_sample {
 /*
  * A worker is a thread that reads components. One shared worker reads most of them. A component has
  * its own worker if its source is slow to open, may end the thread that reads it, or has failed for
- * a while. The longest waits [ns]: APAPI_START_WAIT_NS of a start for the first readings of own
+ * a while. The longest waits [ns]: APAPI_OPEN_WAIT_NS of a create for the sources that the shared
+ * worker opens, APAPI_START_WAIT_NS of a start for the first readings of own
  * workers, APAPI_STOP_WAIT_NS of a stop for their last readings, APAPI_SHARED_WAIT_NS of both for
  * the readings of the shared worker. A thread must not be cancelled in a function of a session.
  */
+#define APAPI_OPEN_WAIT_NS UINT64_C(2000000000)
 #define APAPI_START_WAIT_NS UINT64_C(50000000)
 #define APAPI_STOP_WAIT_NS UINT64_C(100000000)
 #define APAPI_SHARED_WAIT_NS UINT64_C(500000000)
@@ -112,9 +114,10 @@ APAPI_API int apapi_eventlist_check(const struct apapi_eventlist *list, bool els
 
 /**
  * Open the sources of all components. A component that cannot be read is no error: its result has
- * the reason. Sources that are slow to open are opened in the background, and create() waits for
- * them for config->patience_ns. Their errors, and errors of the user's list about their events, are
- * in the result only.
+ * the reason. Workers open the sources: create() waits for those that are slow to open for
+ * config->patience_ns, for all others for config->patience_ns or APAPI_OPEN_WAIT_NS, whichever is
+ * longer. Errors of sources that are slow, or that come later, are in the result only; so are
+ * errors of the user's list about their events.
  * @return the session; free it with apapi_session_destroy(). NULL with errno
  *         EINVAL, ENOENT  as apapi_components_check(); a word of config->sources is not a source;
  *                         the user's list names an event that does not exist, or a component that
