@@ -19,17 +19,6 @@
 
 static struct message message;
 
-static void run(char **command)
-{
-    pid_t pid;
-    int status;
-
-    if (posix_spawnp(&pid, command[0], NULL, NULL, command, environ) ||
-        waitpid(pid, &status, 0) != pid || status != 0) {
-        host_die(command[0]);
-    }
-}
-
 static void send_config(int channel, const char *nodes)
 {
     message_start(&message, APAPI_WORD_CONFIG);
@@ -75,7 +64,7 @@ int main(int argc, char **argv)
     struct sockaddr_in address;
     int listener, channel, status;
     char port[8];
-    pid_t pid;
+    pid_t pid, command;
 
     if (argc < 6) {
         fputs("usage: collect_host COLLECTOR NODES NODELIST WAIT_MS COMMAND...\n", stderr);
@@ -87,7 +76,10 @@ int main(int argc, char **argv)
     setenv("TOKEN", HOST_TOKEN, 1);
     channel = host_start(argv[1], listener, &pid);
     send_config(channel, argv[2]);
-    run(argv + 5);
+    if (posix_spawnp(&command, argv[5], NULL, NULL, argv + 5, environ) ||
+        waitpid(command, &status, 0) != command || status != 0) {
+        host_die(argv[5]);
+    }
     print_report(channel, argv[3], argv[4]);
     return waitpid(pid, &status, 0) == pid && status == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

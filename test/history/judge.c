@@ -297,14 +297,10 @@ static uint64_t round_ns(const struct history *history, size_t component)
     return round_ns;
 }
 
-/* The shared worker goes on reading a component that fails, but it does not open any. */
-static bool is_in_need_of_thread(const struct history_component *script,
-                                 const struct history_fault *fault)
-{
-    return script->slow || script->own_worker || fault->kind == FAULT_VANISH;
-}
-
-/* A component is tried again after pauses that double, so it is read soon after it has returned. */
+/*
+ * A component is tried again after pauses that double, so it is read soon after it has returned.
+ * The shared worker goes on reading a component that fails, but it does not open any.
+ */
 static void judge_return(const struct judged *j)
 {
     const struct history *history = &j->play->history;
@@ -312,7 +308,9 @@ static void judge_return(const struct judged *j)
     const struct history_fault *fault = only_fault(history, j->component);
     uint64_t interval_ns = script->interval_ns + history->min_interval_ns, from_ns;
 
-    if (!fault || (history->refused_threads && is_in_need_of_thread(script, fault)) ||
+    if (!fault ||
+        (history->refused_threads &&
+         (script->slow || script->own_worker || fault->kind == FAULT_VANISH)) ||
         j->seen->good == 0 || fault->from_ns < j->seen->first.value_ns ||
         (fault->kind != FAULT_VANISH && fault->kind != FAULT_FAIL)) {
         return;

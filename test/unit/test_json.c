@@ -192,8 +192,11 @@ TEST(numbers_are_the_nearest_doubles)
 }
 
 /* Choose a locale with a decimal comma. A machine may have none, so it is made for the test. */
-static void choose_german_locale(void)
+TEST_WITH(a_locale_changes_nothing, make_base, remove_base)
 {
+    static const char text[] = "[0.5,1.25e-30,3.14159265358979323846]";
+    struct json_writer json = {0};
+    FREED char *written = NULL;
     char command[256];
 
     snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 2>&1", base);
@@ -201,15 +204,6 @@ static void choose_german_locale(void)
     setenv("LOCPATH", base, 1);
     assert_non_null(setlocale(LC_ALL, "de_DE.UTF-8"));
     assert_string_equal(localeconv()->decimal_point, ",");
-}
-
-TEST_WITH(a_locale_changes_nothing, make_base, remove_base)
-{
-    static const char text[] = "[0.5,1.25e-30,3.14159265358979323846]";
-    struct json_writer json = {0};
-    FREED char *written = NULL;
-
-    choose_german_locale();
     assert_agrees(text, strlen(text));
     json_put_number(&json, NULL, 1234.5, JSON_MEASURED);
     setlocale(LC_ALL, "C");

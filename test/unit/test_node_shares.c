@@ -564,23 +564,13 @@ TEST_WITH(a_boot_is_a_gap, make_root, remove_root)
     assert_gap(begin_ns + 60 * NS_PER_S, begin_ns, ""); /* the clock was set back */
 }
 
-/* Change the file into one that another version has left. */
-static void cut_idle(long size)
-{
-    FILE *file = fopen(in_base(IDLE_FILE), "r+");
-
-    assert_non_null(file);
-    assert_int_equal(fseek(file, 8, SEEK_SET), 0);
-    assert_int_equal(fwrite(&(uint64_t){(uint64_t)size}, 8, 1, file), 1);
-    fclose(file);
-    assert_int_equal(truncate(in_base(IDLE_FILE), size), 0);
-}
-
 /* The next sampler begins with the idle power that was extrapolated, until it knows more. */
 NODE(extrapolated_idle_power_survives)
 {
     struct node_idle idle;
+    const uint64_t size = sizeof idle.kept.powers + 16;
     double cpu_s = 0;
+    int file;
 
     put_node_cpu(0);
     put_step("job_7/step_0", 0, "0-3\n");
@@ -596,7 +586,10 @@ NODE(extrapolated_idle_power_survives)
     assert_true(idle.error_w[PACKAGE] > 1 && idle.error_w[PACKAGE] < 3);
     assert_near(idle.kept.least_w[PACKAGE], 108);
     assert_true(isnan(idle.idle_w[APAPI_DOMAIN_DRAM]));
-    cut_idle((long)sizeof idle.kept.powers + 16); /* now the file is of another version */
+    /* now the file is one that another version has left */
+    file = open(in_base(IDLE_FILE), O_WRONLY | O_CLOEXEC);
+    assert_true(pwrite(file, &size, sizeof size, 8) == 8 && ftruncate(file, (off_t)size) == 0);
+    close(file);
     node_idle_load(&idle, config.spool_dir, "n1", NULL);
     assert_true(isnan(idle.idle_w[PACKAGE]) && isnan(idle.kept.least_w[PACKAGE]));
 }

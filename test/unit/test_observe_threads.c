@@ -66,14 +66,6 @@ static void *read_meters(void *unused)
 /* Publishing takes 1 % of a processor at most. */
 static uint64_t published_ns, pauses_ns;
 
-static void publish(void)
-{
-    uint64_t start_ns = measured.page->head.start_ns, cpu_ns = clock_thread_cpu_ns();
-
-    pauses_ns += observe_publish(observer, start_ns) - start_ns - 1000000000;
-    published_ns += clock_thread_cpu_ns() - cpu_ns;
-}
-
 static void work_and_serve(struct serve *serve)
 {
     pthread_t threads[THREADS];
@@ -83,8 +75,12 @@ static void work_and_serve(struct serve *serve)
         assert_int_equal(pthread_create(&threads[i], NULL, program_work, NULL), 0);
     }
     while (running > 0) {
+        uint64_t start_ns = measured.page->head.start_ns, cpu_ns;
+
         serve_work(serve);
-        publish();
+        cpu_ns = clock_thread_cpu_ns();
+        pauses_ns += observe_publish(observer, start_ns) - start_ns - 1000000000;
+        published_ns += clock_thread_cpu_ns() - cpu_ns;
     }
     for (size_t i = 0; i < THREADS; i++) {
         pthread_join(threads[i], NULL);

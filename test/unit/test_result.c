@@ -208,14 +208,6 @@ struct pair {
     struct apapi_domain_meter domain;
 };
 
-static void start_pair(struct pair *pair)
-{
-    for (int i = 0; i < 2; i++) {
-        apapi_meter_init(&pair->meters[i], &fake_energy_event, TICK_NS, NULL);
-    }
-    apapi_domain_meter_init(&pair->domain, 1, TICK_NS, NULL);
-}
-
 /* Add a tick with a raw value for each meter; UINT64_MAX is a reading that fails. */
 static void tick_pair(struct pair *pair, uint64_t number, uint64_t first, uint64_t second)
 {
@@ -316,7 +308,10 @@ TEST(rows)
         struct pair pair;
 
         print_message("# %s\n", row->what);
-        start_pair(&pair);
+        for (int k = 0; k < 2; k++) {
+            apapi_meter_init(&pair.meters[k], &fake_energy_event, TICK_NS, NULL);
+        }
+        apapi_domain_meter_init(&pair.domain, 1, TICK_NS, NULL);
         for (size_t tick = 0; tick <= row->ticks; tick++) {
             tick_pair(&pair, tick, row->raw[tick][0], row->raw[tick][1]);
         }
