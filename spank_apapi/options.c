@@ -436,7 +436,8 @@ static void options_environment(enum spank_apapi_option option)
     const char *variable = choice_variable(option), *value = getenv(variable);
     char text[CONFIG_LIST_SIZE + 64];
 
-    if (!value || getenv(table[option].spank_variable) || !config_enabled_anywhere(&config)) {
+    if (!value || getenv(table[option].spank_variable) || !config_enabled_anywhere(&config) ||
+        (option == SPANK_APAPI_OVERFLOW && !value[strspn(value, " \t\n")])) {
         return;
     }
     if (strlen(value) >=

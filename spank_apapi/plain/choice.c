@@ -360,6 +360,9 @@ int overflow_add(struct overflow *overflow, const char *text, struct apapi_error
     if (strchr(text, '\n')) {
         return apapi_fail(err, EINVAL, "one threshold in one line: repeat the option for others");
     }
+    if (!text[strspn(text, " \t")]) {
+        return apapi_fail(err, EINVAL, "the threshold is empty");
+    }
     if (!overflow->asked) {
         overflow->asked = true;
         overflow->lines[0] = '\0';

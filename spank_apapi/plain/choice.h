@@ -153,7 +153,7 @@ struct overflow {
 
 /**
  * Add a text of this command line. The first one replaces all texts of a job or a variable.
- * @return 0; -1 with errno E2BIG, EINVAL: a text of several lines.
+ * @return 0; -1 with errno E2BIG, EINVAL: a text of several lines, or none.
  */
 int overflow_add(struct overflow *overflow, const char *text, struct apapi_error *err);
 

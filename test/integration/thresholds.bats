@@ -146,6 +146,8 @@ END
         [[ $output == *$'apapi:   total >=5parsecs\n'*'apapi:            ^'* ]]
     done
     complains 255 '*this threshold is there already*' as_alice srun --apapi-overflow='total >= 5J' --apapi-overflow='total >= 5 J : term' true
+    complains 255 '*apapi: --apapi-overflow: the threshold is empty*' as_alice srun --apapi-overflow= true
+    tells 0 '' as_alice SLURM_APAPI_OVERFLOW=' ' srun --apapi=rapl --apapi-format=none true
     complains 255 "*unknown component 'foo'*" as_alice srun --apapi-overflow='foo:::X >= 5' true
     complains 255 '*this event is of energy: J, mJ*> 60C*' as_alice srun --apapi-overflow='rapl:::PACKAGE_ENERGY:PACKAGE0 > 60C' true
 }

@@ -186,6 +186,7 @@ TEST(too_much_is_refused)
     }
     assert_fails(E2BIG, overflow_add(&overflow, text, &why));
     assert_fails(EINVAL, overflow_add(&overflow, "a > 1\nb > 2", &why));
+    assert_fails(EINVAL, overflow_add(&overflow, " \t", &why));
     assert_int_equal(strlen(overflow.lines), 32 * 1000 - 1);
 }
 
