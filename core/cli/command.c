@@ -160,12 +160,12 @@ static void add_any(const char *name, void *context)
 
 int wanted_parse(int count, char *const words[], struct wanted *wanted, struct apapi_error *err)
 {
-    wanted->named = count > 0;
+    wanted->named = count > 1 || (count == 1 && strcmp(words[0], CONFIG_ALL) != 0);
     wanted->count = 0;
     if (!wanted->named) {
         apapi_catalog_components(add_any, wanted);
     }
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count && wanted->named; i++) {
         if (apapi_components_check(words[i], err)) {
             return -1;
         }

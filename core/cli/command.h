@@ -92,7 +92,8 @@ struct wanted {
 };
 
 /**
- * Parse "rapl" and "rapl:nvml". Without words, `wanted` gets all components that can be named here.
+ * Parse "rapl" and "rapl:nvml". Without words, or with "all", `wanted` gets all components that can
+ * be named here.
  * @return 0; -1 with errno EINVAL, ENOENT (an unknown name: `err` has the nearest).
  */
 int wanted_parse(int count, char *const words[], struct wanted *wanted, struct apapi_error *err);

@@ -41,6 +41,7 @@ zone() { # FOLDER NAME ENERGY
         grep -qx "$slow: slow, name it to see its events: apapi list $slow" <<<"$output"
     done
     grep -qx 'ipmi: slow, .*' <<<"$output"
+    [[ $("$apapi" list --names all) == "$("$apapi" list --names)" ]]
 }
 
 @test "a component that is named and cannot be read: the reason, exit status 1" {

@@ -182,7 +182,7 @@ TABLE
 @test "into a pipe one table after the other, plain; at a terminal each update clears the screen" {
     set_clock goes
     pages "$three_steps"
-    run -0 top -d 0.1 -n 3
+    run -0 top -d .1 -n 3
     [[ $(grep -c '^apapi: 3 steps' <<<"$output") == 3 && $(grep -c '^$' <<<"$output") == 2 && $output != *$'\033'* ]]
     run -0 person -d 0.1 -n 2
     [[ $output == $'\033[H\033[2Japapi: 3 steps '*$'\033[H\033[2Japapi: 3 steps '* && $(tr -d '\r' <<<"${output#*2J}" | wc -L) -le 80 ]]

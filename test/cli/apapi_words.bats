@@ -92,6 +92,7 @@ export --prometheus a.prom b.prom|one file; 'apapi help export' shows how
 config a b|more than one FILE
 top 17|it takes options only; see 'apapi help top'
 top -d 0|--delay=0: not a number of seconds from 0.1 to 86400
+top -d .|--delay=.: not a number of seconds
 top -d x|--delay=x: not a number of seconds
 top -d 1e9|--delay=1e9: not a number of seconds
 top -d nan|--delay=nan: not a number of seconds

@@ -400,7 +400,8 @@ static int set_delay(void *target, const char *text, struct apapi_error *err)
     char *end;
     double seconds = strtod(text, &end);
 
-    if (*text < '0' || *text > '9' || *end || !(seconds >= DELAY_MIN_S && seconds <= DELAY_MAX_S)) {
+    if (!strchr("0123456789.", *text) || *end ||
+        !(seconds >= DELAY_MIN_S && seconds <= DELAY_MAX_S)) {
         return apapi_fail(err, EINVAL, "--delay=%.40s: not a number of seconds from 0.1 to 86400",
                           text);
     }
