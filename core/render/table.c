@@ -377,19 +377,25 @@ void table_write_cells(struct json_writer *json, const struct table_column *colu
 #define POSSIBLE_SHARE 0.05
 #define SHORT_READINGS 30
 
-/* @return whether some of the step's energy is the integral of a power meter's readings. */
+/*
+ * A domain that has a counter of energy has its energy from that.
+ * @return whether some of the step's energy is the integral of a power meter's readings
+ */
 static bool is_of_gauges(const struct apapi_merge *merge, bool node_alone)
 {
+    bool counters[APAPI_DOMAINS] = {false}, gauges[APAPI_DOMAINS] = {false}, found = false;
+
     for (size_t i = 0; i < merge->event_rows.keys.count; i++) {
         const struct apapi_event *event = &merge->events[i].event;
 
-        if (event->kind == APAPI_KIND_POWER && !event->accumulates &&
-            (event->domain == APAPI_DOMAIN_NODE ? node_alone
-                                                : apapi_domain_adds_up(event->domain))) {
-            return true;
-        }
+        counters[event->domain] |= event->kind == APAPI_KIND_ENERGY && event->accumulates;
+        gauges[event->domain] |= event->kind == APAPI_KIND_POWER && !event->accumulates;
     }
-    return false;
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        found |= gauges[d] && !counters[d] &&
+                 (d == APAPI_DOMAIN_NODE ? node_alone : apapi_domain_adds_up(d));
+    }
+    return found;
 }
 
 void table_put_doubt(const struct apapi_merge *merge, bool node_alone, double share, FILE *out)

@@ -191,6 +191,15 @@ static const struct {
            RAPL(EVENT("meter:::POWER", "W",
                       ",\"kind\":\"power\",\"domain\":\"node\"" SAMPLES(60, ",\"rough\":1")))}},
      .said = "\n  61 readings of a power meter: errors above 5 % are possible\n"},
+    {{{.domains = DOMAIN(gpu, 1000, 90, 100, 110, ",\"uncertainty_j\":60"),
+       .components = COMPONENT(
+           "nvml", "NVML",
+           EVENT("meter:::POWER", "W",
+                 ",\"kind\":\"power\",\"domain\":\"gpu\"" SAMPLES(
+                     60, ",\"rough\":1")) "," EVENT("meter:::ENERGY", "J",
+                                                    ",\"kind\":\"energy\",\"counter\":true,"
+                                                    "\"domain\":\"gpu\"" SAMPLES(60, "")))}},
+     .said = "\n  61 readings: errors above 5 % are possible\n"},
 /* a possible error is reported where the uncertainty is large; the total is 13 420 J */
 #define UNCERTAIN(package_j)                                                                       \
     PACKAGE(",\"uncertainty_j\":" #package_j) "," DRAM(",\"uncertainty_j\":0")
