@@ -334,7 +334,7 @@ int prometheus_write(struct prometheus *prometheus, const struct prometheus_coun
     put_count(out, "records_skipped", counts->skipped,
               "Lines and files that are no records, or cannot be read.");
     put_count(out, "records_waiting", counts->waiting,
-              "Records of steps that have ended, in the spool until they can be written.");
+              "Records that could not be written when their steps ended, in the spool.");
     fputs("# EOF\n", out);
     return ferror(out) ? -1 : 0;
 }

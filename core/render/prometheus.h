@@ -52,7 +52,7 @@ int prometheus_add_live(struct prometheus *prometheus, const struct prometheus_l
 /** Counts of records, besides the steps. */
 struct prometheus_counts {
     size_t skipped; /* lines and files that could not be read */
-    size_t waiting; /* records that wait to be written */
+    size_t waiting; /* records in the spool that could not be written */
 };
 
 /**

@@ -78,7 +78,10 @@ for family in families:
 @test "a spooled record whose owner is gone belongs to a step that has ended" {
     record_line 7 0 n1 0 60 50 >spool/n1/7.0-1.json
     run -0 --separate-stderr export_all -
-    [[ $output == *'apapi_step_running{'*'} 0'* && $output == *'apapi_records_waiting 1'* ]]
+    [[ $output == *'apapi_step_running{'*'} 0'* && $output == *'apapi_records_waiting 0'* ]]
+    # only a record that could not be written waits
+    record_line 8 0 n1 0 60 50 '.delayed = true' >spool/n1/8.0-1.json
+    record 9 0 n1 0 60 50 '.delayed = true'
     run -0 --separate-stderr export_all - -S now
     [[ $output != *'apapi_step_running{'* && $output == *'apapi_records_waiting 1'* ]]
 }

@@ -36,6 +36,7 @@ struct export
     const char *file;     /* NULL: not given */
     struct prometheus *prometheus;
     struct apapi_scan *scan;
+    bool spooled;   /* the records come from the spool */
     bool running;   /* the current record belongs to a running step */
     bool no_memory; /* no memory for a record of a running step */
     struct prometheus_counts counts;
@@ -54,6 +55,7 @@ static int take_record(const struct apapi_record *record, const char *line, size
 
     (void)line;
     (void)size;
+    export->counts.waiting += export->spooled && !export->running && record->delayed;
     return export->running ||
                    m->start_unix_ns + (int64_t)m->elapsed_ns >= export->query.wanted.from_unix_ns
                ? prometheus_add(export->prometheus, record, export->running)
@@ -130,7 +132,6 @@ static void take_spooled(int folder, const char *name, unsigned char type, void 
     }
     /* The process that writes a record keeps its file locked until the process ends. */
     export->running = flock(file, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
-    export->counts.waiting += !export->running;
     if (apapi_scan_stream(export->scan, file, name, NULL)) {
         export->no_memory = errno == ENOMEM;
         export->counts.skipped += !export->no_memory;
@@ -156,6 +157,7 @@ static int read_spool(struct export *export, struct apapi_error *err)
     if (open_scan(export, 0, err)) {
         return -1;
     }
+    export->spooled = true;
     if (!folder_each(AT_FDCWD, folder, take_node, export) && errno != ENOENT) {
         result = fail_read(export->spool_dir, err);
     }
