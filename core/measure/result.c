@@ -354,6 +354,17 @@ static void finish_gauge(const struct apapi_meter *meter, struct apapi_event_res
     result->total = apapi_meter_total(meter);
 }
 
+/* A rate has the extremes of windows: a shorter time shows when the counter was updated. */
+static void take_windows(const struct apapi_meter *meter, const struct apapi_summary *windows,
+                         struct apapi_value_result *rate)
+{
+    double unit = meter->event->scale * 1e9 * rate->factor; /* the operation's time is in ns */
+
+    rate->min = windows->min / unit;
+    rate->max = windows->max / unit;
+    rate->avg = fmax(rate->min, fmin(rate->max, rate->avg));
+}
+
 void apapi_meter_finish(struct apapi_meter *meter, const struct apapi_span *span,
                         struct apapi_event_result *result)
 {
@@ -382,6 +393,10 @@ void apapi_meter_finish(struct apapi_meter *meter, const struct apapi_span *span
 
         *value = meter->wanted[i];
         apapi_value_result(&meter->values.stats[i], value);
+        if (i == 1 && meter->event->accumulates &&
+            meter->values.operation == APAPI_OP1_DIV_DIFF_TIME) {
+            take_windows(meter, &result->summary, value);
+        }
         if (result->stuck || result->still) { /* nothing is counted: unknown, not 0 */
             value->min = value->max = value->avg = value->acc = NAN;
         }

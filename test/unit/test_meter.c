@@ -103,6 +103,8 @@ TEST(constant_power_has_no_extremes)
 {
     for (uint64_t interval_us = 1000; interval_us <= 20000; interval_us += 1000) {
         apapi_meter_init(&meter, &fake_energy_event, interval_us * 1000, NULL);
+        meter.values.operation = APAPI_OP1_DIV_DIFF_TIME;
+        meter.wanted[1].factor = 1e-3; /* uJ/ns to W */
         for (uint64_t i = 0; i <= 1000; i++) {
             uint64_t now_us = i * interval_us + i * 7919 % 997 * interval_us / 4000;
 
@@ -111,6 +113,9 @@ TEST(constant_power_has_no_extremes)
         finish(&meter, 1000 * interval_us * 1000, &result);
         assert_in_range(result.summary.min, 94, 100);
         assert_in_range(result.summary.max, 100, 106);
+        assert_near(result.values[1].min, result.summary.min);
+        assert_near(result.values[1].max, result.summary.max);
+        assert_in_range(result.values[1].avg, result.values[1].min, result.values[1].max);
     }
 }
 
