@@ -306,7 +306,9 @@ static void job_report(struct job *job, int status, bool killed)
         send_answer(job->answer, "exec: exit status %d", WEXITSTATUS(status));
     } else if (WEXITSTATUS(status) != 0) {
         send_answer(job->answer, "log: %s",
-                    WEXITSTATUS(status) == JOB_NOT_DONE
+                    loop.processes.count > 0 && !processes_any(&loop.processes)
+                        ? "its tasks have ended"
+                    : WEXITSTATUS(status) == JOB_NOT_DONE
                         ? "its task, or its control group, cannot be joined"
                         : "the standard error of the step does not take it");
     }

@@ -151,21 +151,36 @@ static char *step_tables_job(struct sampler *sampler, const struct apapi_record 
                        step->job_nodelist);
 }
 
+/* @return a line for each threshold that was crossed, below the job's table. NULL: out of memory */
+static char *step_tables_crossings(const struct apapi_record *record)
+{
+    char crossed[CROSSING_TEXT_SIZE], *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    for (size_t i = 0; i < record->crossing_count && out; i++) {
+        if (crossing_is_last(record, i)) {
+            crossing_text(record, i, crossed, sizeof crossed);
+            text_wrap(out, "step %s on %s: %s: crossed (%s)", record->id.step, record->id.node,
+                      record->crossing[i].threshold, crossed);
+        }
+    }
+    return text_of_stream(out, &text, 0);
+}
+
 /* @return the table of the batch step and then of the job; other formats have the step alone. */
 static char *step_tables_text(struct sampler *sampler, const struct apapi_record *record,
                               const char *line)
 {
     bool table = sampler->step.format == CONFIG_TABLE;
     char *job = table ? step_tables_job(sampler, record) : NULL, *step, *both = NULL;
+    bool alone = job && (sampler->step.job_only || sampler->step.job_one);
 
-    if (job && (sampler->step.job_only || sampler->step.job_one)) {
-        return job;
-    }
-    step = step_tables_one(&sampler->step, record, line);
+    step = alone ? step_tables_crossings(record) : step_tables_one(&sampler->step, record, line);
     if (!step) {
         return job;
     }
-    if (job && asprintf(&both, "%s%s", step, job) >= 0) {
+    if (job && asprintf(&both, "%s%s", alone ? job : step, alone ? step : job) >= 0) {
         free(step);
         step = both;
     }

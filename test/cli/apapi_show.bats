@@ -36,6 +36,14 @@ odd() { # the list of what is unusual, a line each
 step 1: 1 of 1 task failed, by signal 9" ]]
 }
 
+@test "limits that were crossed, a line for each threshold" {
+    record 61 batch n1 0 100 200 '.crossings = [{threshold: "every 1kJ", time: .start, value: 1000, unit: "J", count: 1, action: "log"},
+        {threshold: "budget of 2kJ of the job", time: .start, value: 2000, unit: "J", count: 1, action: "term@job", result: "not sent"},
+        {threshold: "every 1kJ", time: .start, value: 3000, unit: "J", count: 3, action: "log"}]'
+    [[ $(odd 61) == "step batch on n1: budget of 2kJ of the job: crossed (at 0.000 s with 2.000 kJ; not sent)
+step batch on n1: every 1kJ: crossed (3 times, first at 0.000 s, last at 0.000 s with 3.000 kJ; log)" ]]
+}
+
 # The different powers between two 64ths of the time of a job, in the page of apapi plot, which has the same curve in numbers.
 curve() { # JOB FROM TO
     "$apapi" plot --acct-dir "$acct" -f html -o - "$1" | sed -n 's|^<script type="application/json" id="model">\(.*\)</script>$|\1|p' |

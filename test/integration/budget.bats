@@ -123,8 +123,10 @@ site() { # LINES OF [budget]
     run as_alice srun -N1 -w n1 --apapi-budget=200J,signal=USR1 sleep 1.2
     [[ $status -eq 0 && $output == *'of 200J reached'*'budget of 200J: crossed'* && $output != *SIGUSR1* ]]
     holds "$(last_record n1)" '.crossings | map([.threshold, .action, .value]) == [["budget of 200J", "log", 200]]'
-    job 'srun --apapi-format=none sleep 1' -N2 --apapi-overflow='job total >= 300J : stamp'
-    holds "$(batch_record)" '.crossings | map(.value) == [300]'
+    job 'srun --apapi-format=none sleep 1' -N2 --apapi-overflow='job total >= 300J : stamp' --apapi-budget=200J,log
+    holds "$(batch_record)" '.crossings | map([.value, .action, .result]) == [[200, "log", "log: its tasks have ended"], [300, "stamp", null]]'
+    [[ $(unwrapped "$written") == *' node'*'step batch on n1: budget of 200J of the job: crossed (at '*' s with 200.0 J; log: its tasks have ended)'* ]]
+    [[ $(unwrapped "$written") == *'step batch on n1: job total >= 300J: crossed (at '*' s with 300.0 J; stamp)'* ]]
 }
 
 # --- jobs ---------------------------------------------------------------------------------------------

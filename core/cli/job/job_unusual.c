@@ -14,6 +14,7 @@
 #include "cli/command.h"
 #include "cli/job/job.h"
 #include "record/record.h"
+#include "sum/members.h"
 #include "sum/sum.h"
 
 #define TEXT_SIZE 512
@@ -284,6 +285,18 @@ static void report_clocks(const struct show *show, struct remarks *remarks)
     }
 }
 
+static void report_crossings(const struct apapi_record *record, struct remarks *remarks)
+{
+    char text[CROSSING_TEXT_SIZE];
+
+    for (size_t i = 0; i < record->crossing_count; i++) {
+        if (crossing_is_last(record, i)) {
+            crossing_text(record, i, text, sizeof text);
+            say_of_record(remarks, record, "%s: crossed (%s)", record->crossing[i].threshold, text);
+        }
+    }
+}
+
 void show_find_unusual(const struct show *show, struct remarks *remarks)
 {
     /* records that had no room here are not missing, but then it is not known which ones are */
@@ -300,5 +313,8 @@ void show_find_unusual(const struct show *show, struct remarks *remarks)
     report_endings(show, remarks);
     for (size_t i = 0; i < show->entries.count; i++) {
         report_record(show_record_at(show, i), remarks);
+    }
+    for (size_t i = 0; i < show->entries.count; i++) {
+        report_crossings(show_record_at(show, i), remarks);
     }
 }
