@@ -66,9 +66,9 @@ struct db_dialect {
     const char *id_type, *line_type;
     const char *text_end;  /* follows the type of a text: texts are compared by their bytes */
     const char *table_end; /* the end of CREATE TABLE ... */
-    const char *skip;    /* the end of an INSERT that skips rows that exist; needs a column `job` */
-    size_t rows;         /* that one INSERT should have: 1 to DB_ROWS_MAX */
-    const char *view[2]; /* before and after the name in CREATE VIEW ... AS */
+    const char *skip;      /* the end of an INSERT that skips records whose identity exists */
+    size_t rows;           /* that one INSERT should have: 1 to DB_ROWS_MAX */
+    const char *view[2];   /* before and after the name in CREATE VIEW ... AS */
     const char *json[DB_JSON_FORMS][3]; /* before, between and after a document and a path */
     struct db_each line, hour;          /* of `records` and `hours`; no keys */
     struct db_each domains, components, events;

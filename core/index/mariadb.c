@@ -178,14 +178,18 @@ static struct db_value db_mariadb_column(void *connection, size_t number)
 const struct db_driver db_mariadb = {
     .settings = {SETTINGS ", SESSION tx_read_only = 1", SETTINGS},
     .begin = "START TRANSACTION",
-    .lock = "SET @apapi_lock = GET_LOCK(CONCAT('apapi.', DATABASE()), 60)",
+    .lock = "BEGIN NOT ATOMIC "
+            "IF COALESCE(GET_LOCK(CONCAT('apapi.', DATABASE()), "
+            "LEAST(60, @@innodb_lock_wait_timeout)), 0) = 0 THEN SIGNAL SQLSTATE '45000' "
+            "SET MESSAGE_TEXT = 'another import is writing to this database'; END IF; END",
     .has_table = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() "
                  "AND table_name = ?",
     .dialect = {.id_type = "BIGINT",
                 .line_type = "LONGBLOB",
                 .text_end = "",
                 .table_end = TABLE_END,
-                .skip = " ON DUPLICATE KEY UPDATE job = VALUES(job)",
+                /* NULL, an error: the row that exists is another one with this ID */
+                .skip = " ON DUPLICATE KEY UPDATE id = IF(id = VALUES(id), NULL, id)",
                 .rows = DB_ROWS_MAX,
                 .view = {"CREATE VIEW IF NOT EXISTS ", " AS "},
                 .json = {[DB_JSON_TEXT] = {MARIADB_VALUE, MARIADB_PATH, "')"},

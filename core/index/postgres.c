@@ -201,7 +201,7 @@ const struct db_driver db_postgres = {
                 .line_type = "BYTEA",
                 .text_end = " COLLATE \"C\"",
                 .table_end = "",
-                .skip = " ON CONFLICT DO NOTHING",
+                .skip = " ON CONFLICT (job, cluster, node, start_ns, step) DO NOTHING",
                 .rows = DB_ROWS_MAX,
                 .view = {"CREATE OR REPLACE VIEW ", " WITH (security_invoker = true) AS "},
                 .json = {[DB_JSON_TEXT] = {"(", POSTGRES_PATH, "', '.'))"},

@@ -308,6 +308,30 @@ check_hostile() {
 }
 
 # bats test_tags=long
+@test "MariaDB: an import that has waited too long for another one changes nothing; nor does one whose IDs are taken" {
+    needs_server
+    record 7 0 n1 10 >file
+    import --db "$url" file
+    mkfifo pipe
+    "$apapi" import --db "$url" pipe >first 2>&1 3>&- &
+    exec 4>pipe
+    record 8 0 n1 10 >&4
+    eventually writes_to_mariadb
+    sql "set global innodb_lock_wait_timeout = 1"
+    tells 1 'apapi import: MariaDB: another import is writing to this database' import --db "$url" file
+    sql "set global innodb_lock_wait_timeout = default"
+    # someone who does not ask for the lock
+    sql "create temporary table other select * from records; update other set id = 2, job = 9; insert into records select * from other" apapi
+    exec 4>&-
+    status=0
+    wait $! || status=$?
+    [[ $status == 1 && $(<first) == "apapi import: MariaDB: Column 'id' cannot be null" ]]
+    [[ $(sql "select group_concat(job order by id) from records" apapi) == 7,9 ]]
+}
+
+writes_to_mariadb() { [[ $(sql "select count(*) from information_schema.innodb_trx") != 0 ]]; }
+
+# bats test_tags=long
 @test "MariaDB: a user who may only add rows or read, with a password from a file" {
     needs_server
     record 7 0 n1 10 >file
