@@ -11,21 +11,6 @@ setup_file() {
     remember_traces
 }
 
-# A step of alice's: exit status STATUS, standard output OUT.
-step() { # STATUS OUT ARGUMENTS OF srun
-    run --separate-stderr timeout 60 "$repository/scripts/cluster" run --user alice srun "${@:3}"
-    echo "status $status, output: $output"
-    echo "$stderr"
-    [[ $status -eq $1 && $output == "$2" ]]
-}
-
-# One table, of NODES nodes, on standard error.
-one_table() { # NODES
-    [[ $(grep -c '^apapi: ' <<<"$stderr") -eq 1 ]]
-    [[ $1 -eq 1 || $stderr == *"  $1 nodes  "* ]]
-    [[ $stderr == *$'\n  total '* && $stderr != *missing* && $stderr != *refused* ]]
-}
-
 @test "the socket is in SrunPortRange" {
     begin_held_step '' -N1 -w n1 --apapi=rapl
     begun_on n1 sh
@@ -109,7 +94,7 @@ one_table() { # NODES
 srun --het-group=0,1 --apapi=rapl sleep 1
 END
     sbatch_wait het.sh"
-    stderr=$(<"$work/het.out")
-    [[ $stderr =~ "apapi: step "[0-9]+"+0.0 " ]] # as in reports
-    one_table 2
+    output=$(<"$work/het.out")
+    [[ $output =~ "apapi: step "[0-9]+"+0.0 " ]] # as in reports
+    [[ $(grep -c '^apapi: ' <<<"$output") -eq 1 && $output == *"  2 nodes  "*$'\n  total '* && $output != *missing* && $output != *refused* ]]
 }

@@ -4,26 +4,19 @@
 
 load survive
 
-requeued_job() { # FILE: two steps; the first run's second one does not end
-    cat >"$1.sh" <<'END'
+@test "a job is requeued: each of its steps has a record in each run" {
+    file=$APAPI_CLUSTER_DIR/home/alice/requeued
+    # two steps; the first run's second one does not end
+    cat >"$file.sh" <<'END'
 #!/bin/sh
 SLURM_RESTART_COUNT=77 srun true
 srun sh -c 'echo out; [ -n "$SLURM_RESTART_COUNT" ] || exec sleep 1000'
 END
-    as_alice sbatch --parsable --requeue --open-mode=append -N1 -w n1 --output="$1" --apapi=rapl "$1.sh"
-}
-
-state_of() { # JOB
-    cluster run scontrol show job "$1" | sed -n 's/.*JobState=\([A-Z]*\).*/\1/p'
-}
-
-@test "a job is requeued: each of its steps has a record in each run" {
-    file=$APAPI_CLUSTER_DIR/home/alice/requeued
-    job=$(requeued_job "$file")
+    job=$(as_alice sbatch --parsable --requeue --open-mode=append -N1 -w n1 --output="$file" --apapi=rapl "$file.sh")
     eventually runs_on n1 sleep
     cluster run scontrol requeue "$job"
     run_again "$job"
-    is_over() { [[ $(state_of "$job") == COMPLETED ]]; }
+    is_over() { cluster run scontrol show job "$job" | grep -q JobState=COMPLETED; }
     eventually is_over
     eventually grep -c '^apapi: job [0-9]' "$file"
     cat "$file"
