@@ -265,7 +265,9 @@ int prometheus_add(struct prometheus *prometheus, const struct apapi_record *rec
     for (int i = 0; i < APAPI_DOMAINS; i++) {
         const struct apapi_domain_result *result = &m->domains[i];
 
-        step.values[ENERGY][i] = result->measured ? result->energy_j : NAN;
+        /* a recovered record has less than its step's live page had: a counter does not fall */
+        step.values[ENERGY][i] =
+            result->measured && (running || !record->recovered) ? result->energy_j : NAN;
         step.values[MEAN][i] = result->measured ? result->power_w.mean : NAN;
         step.values[DOMAIN_COVERED][i] = positive(result->covered);
         step.values[REST][i] = positive(result->rest_j);

@@ -28,6 +28,7 @@ void prometheus_destroy(struct prometheus *prometheus);
  * Add a step. The record is copied as far as needed. Of records with the same labels, the one that
  * began last counts. If they began at the same time, the record of a finished step is preferred to
  * a live page, a live page to a checkpoint, and a longer record to a shorter one.
+ * A recovered record has no energy: the step's counter was higher.
  * @param running  the record is a checkpoint of a running step
  * @return 0; -1 with errno ENOMEM.
  */

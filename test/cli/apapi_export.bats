@@ -86,6 +86,21 @@ for family in families:
     [[ $output != *'apapi_step_running{'* && $output == *'apapi_records_waiting 1'* ]]
 }
 
+@test "a record from the checkpoint of a sampler that died has no energy: the counter was higher" {
+    record_line 7 0 n1 0 60 50 '.recovered = true | .complete = false' >spool/n1/7.0-1.json
+    exec 9<>spool/n1/7.0-1.json
+    flock 9
+    run -0 --separate-stderr export_all - 9>&-
+    [[ $output == *'apapi_step_energy_joules_total{'*'} 3000'* ]] # the sampler lives
+    exec 9>&-
+    run -0 --separate-stderr export_all -
+    [[ $output == *'apapi_step_power_watts{'*'} 50'* && $output != *'apapi_step_energy_joules_total{'* ]]
+    rm spool/n1/7.0-1.json
+    record 7 0 n1 0 60 50 '.recovered = true | .complete = false'
+    run -0 --separate-stderr export_all -
+    [[ $output == *'apapi_step_power_watts{'*'} 50'* && $output != *'apapi_step_energy_joules_total{'* ]]
+}
+
 @test "a running step is as its live page says, and its checkpoint tells the rest" {
     hold_pages '[{node: "n1", job: 7, step: "0", user: "anna", cluster: "c1", age_s: 90, start_s: 1795168800,
         domains: {package: {now: 77, total: 4500}, dram: {now: 5, total: 300, failed: true}}},

@@ -101,6 +101,7 @@ static int read_accounting(struct export *export, struct apapi_error *err)
     const char *folder = export->query.dir;
     int result;
 
+    export->spooled = export->running = false;
     if (open_scan(export, export->query.wanted.from_unix_ns, err)) {
         return -1;
     }
@@ -283,7 +284,8 @@ static int export_run(struct export *export)
     if (!export->prometheus) {
         return command_fail(COMMAND, "no memory");
     }
-    if (read_accounting(export, &err) || read_spool(export, &err) || read_pages(export, &err)) {
+    /* As figures pass from one to the next, a step that ends meanwhile is not as it was earlier. */
+    if (read_pages(export, &err) || read_spool(export, &err) || read_accounting(export, &err)) {
         status = command_fail(COMMAND, "%s", err.text);
     } else {
         out = open_memstream(&text, &size);
