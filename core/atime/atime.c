@@ -335,7 +335,7 @@ static int atime_open_all(struct atime *atime)
     if (status >= 0) {
         return status;
     }
-    config_use_sources();
+    config_use_sources("atime");
     atime->regions = region_watch_open(&err);
     if (!atime->regions && errno != EALREADY && atime->options->verbose) {
         fprintf(stderr, "atime: no regions: %s\n", err.text);

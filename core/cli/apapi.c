@@ -121,7 +121,6 @@ int main(int argc, char **argv)
     }
     command = find_command(argv[1]);
     if (command) {
-        config_use_sources();
         return command->run(argc - 1, argv + 1);
     }
     if (strcmp(argv[1], "-V") == 0 || strcmp(argv[1], "--version") == 0) {

@@ -47,16 +47,8 @@ static void say_folder(const char *text, void *command)
 
 void command_read_config(const char *command, struct config *config)
 {
-    const char *path = config_path();
-    bool site = path == config_site_path();
-
-    /* ordinary users may be kept from reading the site's; with /dev/null there is none to read */
-    if (config_read(config, path, &(struct config_sink){say_folder, &command}) &&
-        !(site && (errno == ENOENT || errno == EACCES)) && strcmp(path, "/dev/null") != 0) {
-        command_fail(command, "%s%s has no effect: %s", site ? "" : "APAPI_CONFIG=", path,
-                     errno == EPERM ? "others can write it, or it is another user's"
-                                    : strerror(errno));
-    }
+    config_read_chosen(units_part(true, "apapi %s", command).text, config,
+                       &(struct config_sink){say_folder, &command});
 }
 
 int command_refuse(const char *command, const char *format, ...)

@@ -130,8 +130,15 @@ const char *config_section_value(const struct config *config, const char *sectio
 /** Pass the lines of all sections to the sources. For programs only: needs libapapi. */
 void config_set_sources(const struct config *config);
 
-/** Like config_set_sources(), of the file of config_path(), which is read silently. */
-void config_use_sources(void);
+/**
+ * Like config_read(), of the file of config_path(). Says on standard error if the whole file has no
+ * effect. For programs only.
+ * @param program  "atime", "apapi list"
+ */
+void config_read_chosen(const char *program, struct config *config, const struct config_sink *sink);
+
+/** Like config_read_chosen() and config_set_sources(). */
+void config_use_sources(const char *program);
 
 /** @return the site's apapi.conf. Static storage. Thread-safety: none at the first call. */
 const char *config_site_path(void);

@@ -181,6 +181,10 @@ END
     APAPI_ESTIMATE_IDLE_W=70 tells 0 '*70 W + 8 W per busy core*' "$atime" -c estimate sleep 0.1
     tells 0 '*60 W + 8 W per busy core*' "$apapi" doctor estimate
     tells 0 "*idle_w = 60 # $conf:2*" "$apapi" config
+    export APAPI_CONFIG=$conf.typo APAPI_ESTIMATE_IDLE_W=70 APAPI_ESTIMATE_CORE_W=8
+    tells 0 "atime: APAPI_CONFIG=$conf.typo has no effect: No such file or directory*70 W + 8 W*" "$atime" -c estimate true
+    tells 0 "apapi list: APAPI_CONFIG=$conf.typo has no effect: *70 W + 8 W*" "$apapi" list estimate
+    tells 0 "*apapi doctor: APAPI_CONFIG=$conf.typo has no effect: *" "$apapi" doctor estimate
 }
 
 @test "files for which every step waits, on a network file system: config --check and doctor warn" {

@@ -717,6 +717,7 @@ int doctor_command(int argc, char **argv)
     if (status >= 0) {
         return status;
     }
+    config_use_sources("apapi doctor");
     if (wanted_parse(argc - optind, argv + optind, &wanted, &err)) {
         return command_refuse("doctor", "%s", err.text);
     }

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/command.h"
+#include "config/config.h"
 #include "record/fields.h"
 #include "render/table.h"
 
@@ -355,6 +356,7 @@ int list_command(int argc, char **argv)
     if (list.json && list.names) {
         return command_refuse("list", "either --json or --names");
     }
+    config_use_sources(table.program);
     if (wanted_parse(argc - optind, argv + optind, &list.wanted, &err) ||
         (order && apapi_catalog_check_order(order, &err))) {
         return command_refuse("list", "%s", err.text);
