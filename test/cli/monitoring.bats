@@ -59,8 +59,8 @@ write_metrics() {
     record 7 0 n1 0 60 50 '.trust.covered = 0.8'
     record 9 0 n1 0 60 50 '.account = "biology" | .trust.covered = 0.75'
     record 9 batch n1 0 60 50 '.account = "biology" | .trust.covered = 0.75'
-    record 8 0 n1 0 100 50 '.trust.unknown_domains = ["gpu"] | .trust.covered = 0.5'
-    record 10 0 n1 0 100 50 '.user = "ben"'
+    record 8 0 n1 0 100 50 '.delayed = true | .trust.unknown_domains = ["gpu"] | .trust.covered = 0.5'
+    record 10 0 n1 0 100 50 '.delayed = true | .user = "ben"'
     mv "$acct"/*/n1.jsonl all
     for job in 7 8 9 10; do
         sed -n "/\"job\":$job,/p" all >"$spool/n1/$job.0-1.json"
