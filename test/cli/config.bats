@@ -72,6 +72,9 @@ wait = 60'
 @test "--check and doctor tell that nothing can be measured, and where no record can be written" {
     export APAPI_CONFIG=$BATS_TEST_TMPDIR/apapi.conf
     : >"$BATS_TEST_TMPDIR/file"
+    mkdir "$BATS_TEST_TMPDIR/torn"
+    echo none >"$BATS_TEST_TMPDIR/torn/apapi-sampler"
+    chmod 755 "$BATS_TEST_TMPDIR/torn/apapi-sampler"
     while IFS='|' read -r line expected; do
         put "${line//TMP/$BATS_TEST_TMPDIR}"
         expected="$conf:$([[ $line == [[]* ]] && echo 2 || echo 1): ${expected//TMP/$BATS_TEST_TMPDIR}"
@@ -88,6 +91,7 @@ acct_dir = /proc/foo|acct_dir: no records can be written on this machine: /proc/
 user_records = /nix/a/b|user_records: no records can be written on this machine: /nix/a/b: the folder above it
 live_dir = TMP|live_dir: no live pages can be written on this machine: TMP: not on a memory file system (tmpfs)
 libexec_dir = /nix|libexec_dir: no step can be measured on this machine: /nix/apapi-sampler: No such file
+libexec_dir = TMP/torn|libexec_dir: no step can be measured on this machine: TMP/torn/apapi-sampler: Exec format error
 [index] path = rel.db|[index]: 'path = rel.db': no absolute path; path takes: absolute path of the index
 END
     if unshare -m true 2>/dev/null; then # a file system that is full of files

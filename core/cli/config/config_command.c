@@ -279,6 +279,22 @@ static void check_folder(const struct config *config, const char *key, const cha
     }
 }
 
+/* @return whether a file is a program, as far as this user may see; errno says why not. */
+static bool is_program(const char *path)
+{
+    int fd = access(path, X_OK) ? -1 : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    char magic[4] = "";
+    ssize_t size;
+
+    if (fd < 0) {
+        return access(path, X_OK) == 0;
+    }
+    size = read(fd, magic, sizeof magic);
+    close(fd);
+    errno = ENOEXEC;
+    return size > 0 && (memcmp(magic, "\177ELF", 4) == 0 || memcmp(magic, "#!", 2) == 0);
+}
+
 /* Check for the programs that the plugin starts. Without them, no step is measured. */
 static bool check_programs(const struct config *config, const struct config_sink *sink)
 {
@@ -288,7 +304,7 @@ static bool check_programs(const struct config *config, const struct config_sink
 
     for (size_t i = 0; i < COUNT_OF(programs); i++) {
         snprintf(path, sizeof path, "%.*s/%s", PATH_MAX - 20, config->libexec_dir, programs[i]);
-        if (access(path, X_OK)) {
+        if (!is_program(path)) {
             snprintf(text, sizeof text, "no step can be measured on this machine: %s: %s", path,
                      strerror(errno));
             complain_of(config, "libexec_dir", text, sink);
