@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "measure/fit.h"
 
-#include <errno.h>
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
@@ -701,7 +700,8 @@ static size_t model_like(const struct model *model, size_t column)
 
 static void model_tell(const struct model *model, size_t i, struct fit_part *result)
 {
-    double time_s = model->unknown[i].time_s, freedom = (double)model->count - (double)model->size;
+    double freedom = model->lacks ? INFINITY : (double)model->count - (double)model->size;
+    double time_s = model->unknown[i].time_s;
     double rows_j = fit_student(freedom) * sqrt(model->variance * model->energies.a[i][i]);
     struct model_range range =
         time_s > 0 ? model_possible(model, i, rows_j) : (struct model_range){0, 0};
@@ -827,14 +827,15 @@ static void model_run(struct model *model, bool based, struct fit_part columns[F
 
 static void model_begin(struct model *model, const struct fit *fit, double noise_j)
 {
-    double wall_s = fit->sums.x[FIT_OUTSIDE] + fit->sums.x[FIT_INSIDE], threads_s = 0, updates;
+    double outside_s = fit->sums.x[FIT_OUTSIDE], wall_s = outside_s + fit->sums.x[FIT_INSIDE];
+    double threads_s = 0, updates;
 
     for (size_t i = FIT_PARTS; i < FIT_COLUMNS; i++) {
         threads_s += fit->sums.x[i];
     }
     model->fit = fit;
     model->noise_j = noise_j;
-    model->thread_w = threads_s > 0 ? fmax(fit->sums.y / threads_s, LEAST_W) : 0;
+    model->thread_w = threads_s > 0 ? fmax(fit->sums.y / (outside_s + threads_s), LEAST_W) : 0;
     model->mean_w = fmax(fit->sums.y / wall_s, LEAST_W);
     updates = ROW_UPDATES * noise_j / FIT_UPDATE_NOISE / model->mean_w * (double)fit->used / wall_s;
     model->together = (size_t)ceil(fmin(fmax(updates, 1), FIT_ROWS));
@@ -851,8 +852,7 @@ static int model_solve(const struct fit *fit, double noise_j, struct fit_part co
     struct model *model = calloc(1, sizeof(*model));
 
     if (!model) {
-        errno = ENOMEM;
-        return -1;
+        return -1; /* ENOMEM */
     }
     model_begin(model, fit, noise_j);
     *based = false;

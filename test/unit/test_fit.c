@@ -155,3 +155,25 @@ TEST(a_part_is_told_from_others_by_five_rows_more_than_parts)
         free(fit);
     }
 }
+
+/*
+ * In intervals of 0.1 s and 240 W, a thread works for 1 ms, and once for 30 us in another part.
+ * Nothing shows the power of this part: it is near the mean.
+ */
+TEST(a_part_of_which_nothing_is_known_has_the_mean_power)
+{
+    for (unsigned rows = 2; rows <= 100; rows += 98) {
+        struct fit *fit = new_fit();
+        struct fit_part parts[FIT_COLUMNS], *part = &parts[FIT_PARTS + 1];
+        double x[] = {0.099, 0.001, 0.001, 30e-6};
+
+        for (unsigned row = 0; row < rows; row++) {
+            fit_add(fit, x, NULL, COUNT_OF(x), 24);
+            x[FIT_PARTS + 1] = 0;
+        }
+        assert_int_equal(fit_solve(fit, 0.1, parts), 0);
+        fail_if(!(part->energy_j < 4 * 240 * 30e-6 && part->within_j > 3 * 240 * 30e-6),
+                "%u rows: %g J, +- %g J", rows, part->energy_j, part->within_j);
+        free(fit);
+    }
+}
