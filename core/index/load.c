@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "index/tables.h"
+#include "record/fields.h"
 #include "record/hour.h"
 #include "record/record.h"
 
@@ -69,7 +70,7 @@ static const char *const load_queries[LOAD_STATEMENTS] = {
     [STALE_JOB] = "SELECT cluster, job FROM stale_jobs ORDER BY cluster, job LIMIT 1",
     [JOB_RECORDS] =
         ("SELECT line FROM records WHERE job = ? AND cluster = ? ORDER BY COALESCE(uid, 0), "
-         "node, start_ns, step"),
+         "start_ns, step, node"),
     [FORGET_JOB] = "DELETE FROM jobs WHERE job = ? AND cluster = ?",
     [RENEWED] = "DELETE FROM stale_jobs WHERE job = ? AND cluster = ?"};
 
@@ -78,7 +79,8 @@ static const struct db_table *const load_tables[LOAD_STATEMENTS] = {
 
 /* The records of one user with a job's ID: another user may have had a job with this ID, too. */
 struct load_user {
-    struct db_job job;
+    struct db_job job;           /* `who`: as verified records say */
+    struct apapi_identity other; /* as the others say */
     struct apapi_job *records;
 };
 
@@ -493,7 +495,27 @@ static int load_commit(struct db_load *load, struct apapi_error *err)
     return db_exec(load->db, "COMMIT", err);
 }
 
-/* Records come sorted by user. Slurm's values are preferred to those of the step's environment. */
+/* Add what a record says of its job to what earlier ones have said: each word that is new, and
+ * which part of an array or het job it is, where a verified record has the last word. */
+static void learn(struct apapi_identity *known, const struct apapi_identity *id)
+{
+    for (const struct field *field = db_jobs.fields; field->key; field++) {
+        char *text = (char *)known + field->offset; /* `who` is first in struct db_job */
+
+        if (field->form == FIELD_TEXT && field->offset < sizeof *known && !*text) {
+            memcpy(text, (const char *)id + field->offset, field->size);
+        }
+    }
+    if (!known->verified && known->array_job == APAPI_UNKNOWN && known->het_job == APAPI_UNKNOWN) {
+        known->array_job = id->array_job;
+        known->array_task = id->array_task;
+        known->het_job = id->het_job;
+        known->het_offset = id->het_offset;
+    }
+    known->verified |= id->verified;
+}
+
+/* Records come sorted by user and start. */
 static int add_record(struct db_load *load, const struct apapi_record *record)
 {
     uint32_t uid = record->id.uid == APAPI_UNKNOWN ? 0 : record->id.uid;
@@ -504,10 +526,12 @@ static int add_record(struct db_load *load, const struct apapi_record *record)
             return -1;
         }
         user = &load->users[load->user_count++];
-        *user = (struct load_user){{.who = record->id, .uid = uid}, apapi_job_create()};
-    } else if (record->id.verified && !user->job.who.verified) {
-        user->job.who = record->id;
+        *user = (struct load_user){{.who = APAPI_IDENTITY_UNKNOWN, .uid = uid},
+                                   APAPI_IDENTITY_UNKNOWN,
+                                   apapi_job_create()};
+        user->job.who.job = record->id.job;
     }
+    learn(record->id.verified ? &user->job.who : &user->other, &record->id);
     return user->records ? apapi_job_add(user->records, record) : -1;
 }
 
@@ -528,6 +552,7 @@ static int write_job(struct db_load *load, struct load_user *user, struct apapi_
 {
     struct db_job *job = &user->job;
 
+    learn(&job->who, &user->other);
     if (apapi_job_total(user->records, &job->total)) {
         return apapi_fail(err, ENOMEM, "no memory");
     }

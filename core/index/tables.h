@@ -39,7 +39,7 @@ struct db_record {
 
 /** A row of `jobs`. */
 struct db_job {
-    struct apapi_identity who; /* of the record that knows the job best */
+    struct apapi_identity who; /* as all records together know it */
     uint32_t uid;              /* 0: not known */
     char day[12];
     struct apapi_job_total total;           /* node_s is NaN without time */

@@ -223,6 +223,19 @@ check_equals() { # IN FAVOUR OF THE FIRST, ONE LINE EACH
     [[ $(sqlite3 db "select package_j, covered_s from apapi_jobs where job = 8") == '4000.0|20.0' ]]
 }
 
+@test "what is known of a job comes from each of its records, as in a report" {
+    on SQLite
+    { record 7 extern n1 40 20 '"uid":1,"user":"alice",'
+      record 7 0 n1 10 21 '"uid":1,"account":"a","partition":"p","qos":"q","job_name":"j","het_job":6,"het_offset":1,'
+      record 7 1 n1 10 22 '"uid":1,"account":"b","partition":"p2","qos":"q2","job_name":"j2","het_job":5,"het_offset":2,'
+      record 8 0 n1 10 30 '"uid":1,"account":"b","partition":"p2","qos":"q2","user":"bob","array_job":4,"array_task":1,'
+      record 8 batch n1 10 31 '"uid":1,"account":"a","partition":"p","user":"alice","job_name":"j","verified":true,'; } >file
+    import --db "$url" file
+    [[ $(ask "select job, user, account, partition, qos, job_name, het_job, het_offset, array_job, array_task, verified from apapi_jobs order by job") == \
+        $'7|alice|a|p|q|j|6|1|||0\n8|alice|a|p|q2|j|||||1' ]]
+    tells 0 $'6+1|alice|a|p|q|j\n8|alice|a|p|q2|j' "$apapi" report file -P -n --format=jobid,user,account,partition,qos,jobname
+}
+
 @test "hostile values stay values" {
     record 7 "0'); drop table records; --" n1 10 20 '"user":"x'"'"'; \u00e9 \ud83d\ude00","reason":"\"timeline\":{\"",' >file
     run -0 import --db sqlite:db file

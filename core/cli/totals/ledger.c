@@ -149,7 +149,7 @@ static uint32_t word_of(const struct report_ledger *ledger, const struct sum_ent
                         int word)
 {
     bool id = word == REPORT_JOB_ID;
-    bool of_slurm = id || word == REPORT_ACCOUNT || word == REPORT_PARTITION || word == REPORT_QOS;
+    bool of_slurm = word != REPORT_NAME;
     enum { NONE, OF_ANY, OF_PART, OF_SLURM } rank, best = NONE, top = of_slurm ? OF_SLURM : OF_ANY;
     uint32_t found = 0;
 
