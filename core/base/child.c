@@ -161,7 +161,7 @@ static bool is_lacking(int number, bool of_kernel)
 {
     static uint64_t passed_ns[_NSIG];
     uint64_t before_ns = passed_ns[number];
-    bool of_terminal = of_kernel && (number == SIGINT || number == SIGQUIT);
+    bool of_terminal = number == SIGINT || number == SIGQUIT || number == SIGHUP;
 
     if (getpgid((pid_t)receiver) == getpgrp() ||
         (of_kernel && !(of_terminal && getpid() == getpgrp()))) {
@@ -180,9 +180,9 @@ static bool is_lacking(int number, bool of_kernel)
 static void handle(int number, siginfo_t *info, void *context)
 {
     int saved = errno;
-    bool of_kernel = info->si_code > 0 && number != SIGHUP;
+    bool of_kernel = info->si_code > 0;
     bool own = info->si_code <= 0 && info->si_pid == getpid();
-    bool to_all = witness_has(number) || of_kernel;
+    bool to_all = witness_has(number) || (of_kernel && number != SIGHUP);
     bool passes = receiver > 0 && !own && (!to_all || is_lacking(number, of_kernel));
 
     (void)context;

@@ -146,6 +146,14 @@ print(*got)' >out 2>err 3>&- &
     [[ " $(pidof atime) " == *" $! "* && " $(pidof atime) " != *" $(pgrep -P $! -x witness) "* ]]
     kill $!
     tells 5 '' at_terminal 'os.write(terminal, b"\3")' "$atime" -c estimate timeout 100 bash -c "$(await_signal INT)"
+    # where atime does not lead its group, the program could leave the terminal: it gets no hangup, which the kernel has sent when sh has ended
+    local program="trap 'echo HUP >>got' HUP; trap 'echo TERM >>got; exit' TERM; echo \$PPID >parent; touch ready; for i in {1..2000}; do sleep 0.05; done"
+    cd "$BATS_TEST_TMPDIR"
+    rm ready
+    at_terminal 'os.close(terminal)' /bin/sh -c '"$@"; exit' - "$atime" -c estimate setsid bash -c "$program"
+    kill "$(<parent)"
+    eventually grep -q TERM got
+    [[ $(<got) == TERM ]]
 }
 
 # Run a program at a terminal, do something to the terminal once it is ready, and have the program's exit status.
