@@ -25,5 +25,15 @@ configure_file(${CMAKE_CURRENT_LIST_DIR}/installed.cmake.in ${PROJECT_BINARY_DIR
 
 # Run commands of installed.cmake when everything is installed.
 function(apapi_install_step commands)
-  install(CODE "include(\"${PROJECT_BINARY_DIR}/installed.cmake\")\n${commands}")
+  install(CODE "include(\"${PROJECT_BINARY_DIR}/installed.cmake\")\n${commands}" ${ARGN})
+endfunction()
+
+# install(TARGETS) of programs and libraries into a folder. While steps run, a file gets its name when it is complete: to
+# map half a file is death.
+function(apapi_install_targets folder component)
+  set(CMAKE_INSTALL_MESSAGE NEVER)
+  apapi_install_step("apapi_install_aside(\"${folder}\")" COMPONENT ${component})
+  install(TARGETS ${ARGN} RUNTIME DESTINATION ${folder} COMPONENT ${component} LIBRARY DESTINATION ${folder}
+          COMPONENT ${component} NAMELINK_COMPONENT devel)
+  apapi_install_step("apapi_install_aside_end()" COMPONENT ${component})
 endfunction()

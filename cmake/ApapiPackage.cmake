@@ -8,11 +8,8 @@ set(apapi_map ${PROJECT_SOURCE_DIR}/core/libapapi.map)
 target_link_options(apapi PRIVATE LINKER:--version-script=${apapi_map})
 set_target_properties(apapi PROPERTIES LINK_DEPENDS ${apapi_map})
 
-install(
-  TARGETS apapi
-  EXPORT apapi
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_COMPONENT devel
-  FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT devel)
+apapi_install_targets(${CMAKE_INSTALL_LIBDIR} apapi apapi EXPORT apapi
+                      FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT devel)
 
 # find_package(apapi 0.1) defines Apapi::apapi. Until version 1.0 only releases of the same minor number are compatible.
 set(apapi_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/apapi)

@@ -131,3 +131,19 @@ texts() { # TREE
         mount -t tmpfs tmpfs /run/apapi && touch /run/apapi/n1 /var/lib/apapi/index.db
         "$0" purge && [ -z "$(ls /run/apapi)" ] && [ ! -e /var/lib/apapi ]' "$repository/config/package/apapi/postrm"
 }
+
+@test "installing again: a file that steps load or run is complete when it gets its name" {
+    local files=(bin/atime lib/libapapi.so.0.1.0 lib/slurm/spank_apapi.so lib/slurm/acct_gather_energy_apapi.so libexec/apapi/apapi-{sampler,collect,sync})
+    other=$BATS_TEST_TMPDIR/other
+    mkdir -p "$other"/{bin,lib/slurm,libexec/apapi}
+    for file in "${files[@]}"; do
+        echo old >"$other/$file"
+    done
+    strace -f -qq -s 4096 -e trace=%file -o "$BATS_TEST_TMPDIR/trace" cmake --install "$repository/build/release" --prefix "$other" >/dev/null
+    for file in "${files[@]}"; do
+        grep -q "rename.*, \"$other/$file\") = 0$" "$BATS_TEST_TMPDIR/trace"
+        run -1 grep -E "(unlink|O_WRONLY|O_RDWR).*\"$other/$file\"|\"$other/$file\", (O_WRONLY|O_RDWR)" "$BATS_TEST_TMPDIR/trace"
+        cmp -s "$tree/$file" "$other/$file"
+    done
+    [[ $(find "$other" -name .apapi-new | wc -l) -eq 0 ]]
+}
