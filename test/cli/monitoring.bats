@@ -23,7 +23,7 @@ setup() {
 queries() { # FILE
     jq -r '(.templating.list[] | select(.type == "query" and .datasource.type == "mysql") | "variable \(.name)\t\(.definition)"),
         (.panels[] | .title as $title | .targets[] | "\($title)\t\(.expr // .rawSql)")' "$1" |
-        sed "s/\$__unixEpochFrom()/1795132800/g; s/\$__unixEpochTo()/1795219199/g; s/\${cluster:sqlstring}/'c1'/g
+        sed "s/\$__unixEpochFrom()/1795132800/g; s/\$__unixEpochTo()/1795219199/g; s/\${cluster:sqlstring}/'c1','c2'/g
             s/\${job:sqlstring}/'7'/g; s/\$cluster/.*/g"
 }
 
@@ -163,7 +163,11 @@ END
         .domains.package.uncertainty_j = 1 | .total.uncertainty_j = 1 | .regions = [
         {name: "solve", count: 3, programs: 1, threads: 1, time_s: 50, method: "measured", domains: {package: {energy_j: 4000, power_w: 80}}},
         {kind: "idle", time_s: 40, method: "measured", domains: {package: {energy_j: 3000, power_w: 75}}},
+        {name: "Solve", count: 1, programs: 1, threads: 1, time_s: 10, method: "measured", domains: {package: {energy_j: 1000, power_w: 100}}},
         {name: "read", count: 1, programs: 1, threads: 1, time_s: 40, method: "unknown"}]'
+    # another cluster has the same number, another day
+    record 7 0 n2 864000 100 70 '.cluster = "c2" | .regions = [
+        {name: "solve", count: 1, programs: 1, threads: 1, time_s: 10, method: "measured", domains: {package: {energy_j: 2000, power_w: 200}}}]'
     record 8 0 n1 200 100 50 'del(.domains.package.energy_j, .total) | .complete = false | .reason = "the node has failed"'
     record 9 0 n3 200 100 50 '.domains.package.uncertainty_j = 1 | .total.uncertainty_j = 1 | .share = {method: "cpu-time", idle: "apart", domains: {package: {energy_j: 3000}}, total: {energy_j: 3000}}'
     echo '{"apapi":1,"type":"hour","cluster":"c1","node":"n3","start":"2026-11-20T10:00:00Z","end":"2026-11-20T11:00:00Z",'`
@@ -186,13 +190,16 @@ END
     panel 'Uncertainty'
     [[ $(awk '{ print $1 * 3.6e6, $2 * 3.6e6 }' <<<"$output") == '3 5000' ]]
     panel 'Regions of job'
-    [[ $(tr '\t' ' ' <<<"${lines[0]}") == 'solve 3 50 4000 NULL 80' && ${lines[1]} == '(idle)'* && ${lines[2]} == read* ]]
+    [[ $(tr '\t' ' ' <<<"${lines[0]}") == 'c1 solve 3 50 4000 NULL 80' ]]
+    [[ $(cut -f 1,2,5 <<<"$output" | tr '\t\n' ' |') == 'c1 solve 4000|c1 (idle) 3000|c2 solve 2000|c1 Solve 1000|c1 read NULL|' ]]
+    panel 'Steps and nodes'
+    [[ $(cut -f 1-4 <<<"$output") == $'c1\t0\t'*$'\tn1\nc1\t0\t'*$'\tn2\nc2\t0\t'*$'\tn2' ]]
     panel 'Nodes: what became'
     [[ $(awk '{ print $2, $3, $4 * 3.6e6, $5 * 3.6e6, $9 }' <<<"$output") == 'n3 2026-11-20 8000 3000 87.5' ]]
     # the curve of a job: four bins of 25 s; three of 40 s, of which one is half covered and the last ends with the record
     panel 'Power of job'
-    [[ $(wc -l <<<"$output") -eq 7 && $(awk '$2 == "n2" { print $1 - 1795168800, $3 + 0 }' <<<"$output") == $'20 70\n60 70\n90 70' ]]
-    [[ $(awk '$2 == "n1" { print $1 - 1795168800 }' <<<"$output" | head -n 2 | tr '\n' ' ') == '12.5 37.5 ' ]]
+    [[ $(grep -c c1 <<<"$output") -eq 7 && $(awk -F '\t' '$2 == "c1 n2" { print $1 - 1795168800, $3 + 0 }' <<<"$output") == $'20 70\n60 70\n90 70' ]]
+    [[ $(awk -F '\t' '$2 == "c1 n1" { print $1 - 1795168800 }' <<<"$output" | head -n 2 | tr '\n' ' ') == '12.5 37.5 ' ]]
 }
 
 @test "the alert rules are right for promtool, and fire when they should" {
