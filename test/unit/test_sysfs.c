@@ -299,7 +299,7 @@ WITH_TREE(without_descriptors_nothing_is_said_to_be_absent)
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-/* Make a zone whose energy_uj is a link to `target`. */
+/* Make a zone whose energy_uj is a link to `target`; NULL: is not there. */
 static void link_zone(const char *target)
 {
     char path[128];
@@ -307,15 +307,17 @@ static void link_zone(const char *target)
     powercap_tree_zone(&tree, "intel-rapl:0", "package-0", RANGE);
     snprintf(path, sizeof path, "%s/sys/class/powercap/intel-rapl:0/energy_uj", tree.root);
     assert_int_equal(unlink(path), 0);
-    powercap_tree_link(&tree, "sys/class/powercap/intel-rapl:0/energy_uj", target);
+    if (target) {
+        powercap_tree_link(&tree, "sys/class/powercap/intel-rapl:0/energy_uj", target);
+    }
 }
 
 WITH_TREE(what_cannot_be_opened_is_reported)
 {
-    static const char *const targets[] = {"/proc", "/nowhere"};
-    static const int errors[] = {EISDIR, ENOENT};
+    static const char *const targets[] = {"/proc", "/nowhere", NULL};
+    static const int errors[] = {EISDIR, ENOENT, ENOENT};
 
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < COUNT_OF(targets); i++) {
         char text[256];
 
         link_zone(targets[i]);

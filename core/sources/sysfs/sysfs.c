@@ -207,7 +207,7 @@ static int complete_as_powercap(const struct sysfs_match *match, struct apapi_ev
 
 #define ENERGY_ZONES                                                                               \
     .folder = "/sys/class/powercap", .detail = "sysfs powercap", .nothing = "energy zone",         \
-    .rows = powercap_rows, .is_item = is_zone, .arrange = name_packages
+    .rows = powercap_rows, .needs_first = true, .is_item = is_zone, .arrange = name_packages
 
 static const struct sysfs_family rapl = {
     .component = "rapl", ENERGY_ZONES, .complete = complete_zone};
@@ -428,6 +428,10 @@ static int add_item(struct search *search, const struct sysfs_item *item,
         matches[count].item = item;
         matches[count].dir = fd;
         count += find_row(search->family, entry->d_name, &matches[count]);
+    }
+    if (count == 0 && search->family->needs_first) {
+        matches[0] = (struct sysfs_match){search->family, item, search->family->rows, .dir = fd};
+        strcpy(matches[count++].file, search->family->rows->file);
     }
     qsort(matches, count, sizeof *matches, compare_matches);
     for (size_t i = 0; i < count && result == 0; i++) {

@@ -87,6 +87,7 @@ struct sysfs_family {
     const char *detail;           /* as apapi_reader.detail */
     const char *nothing;          /* the missing thing, if nothing is found: "energy zone" */
     const struct sysfs_row *rows; /* terminated by a row without a file */
+    bool needs_first;             /* an item without any of them is shown without the first */
 
     /** @return whether `entry` in `dir` is an item, which is set. NULL: the folder is the item. */
     bool (*is_item)(int dir, const char *entry, struct sysfs_item *item);
