@@ -52,7 +52,8 @@ static inline void make_step(void)
 
     make_base();
     make_page();
-    snprintf(address.sun_path, sizeof address.sun_path, "%s" REGION_SOCKET_SUFFIX, measured.path);
+    snprintf(address.sun_path, sizeof address.sun_path, "%.90s" REGION_SOCKET_SUFFIX,
+             measured.path);
     measured.listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     assert_int_equal(bind(measured.listener, (const void *)&address, sizeof address), 0);
     assert_int_equal(listen(measured.listener, 8), 0);
