@@ -2,6 +2,8 @@
 #include <errno.h>
 #include <mysql.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/shared_library.h"
 #include "index/driver.h"
@@ -80,6 +82,10 @@ static void *db_mariadb_open(const struct db_address *address, bool writing,
     struct mariadb *mariadb;
 
     (void)writing; /* settings[writing] allow or forbid writing */
+    if (address->option_file && access(address->option_file, R_OK)) {
+        apapi_fail(err, errno, "%.200s: %s", address->option_file, strerror(errno));
+        return NULL;
+    }
     if (!my.mysql_init && shared_library_load(APAPI_MARIADB_LIBRARY, mariadb_symbols, &my, &why)) {
         apapi_fail(err, ENOTSUP, "no client library of MariaDB: %.200s", why.text);
         return NULL;

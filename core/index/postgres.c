@@ -26,6 +26,7 @@ enum { OID_INT8 = 20, OID_INT2 = 21, OID_INT4 = 23 };
     FUNCTION(PQgetisnull)                                                                          \
     FUNCTION(PQgetlength)                                                                          \
     FUNCTION(PQgetvalue)                                                                           \
+    FUNCTION(PQparameterStatus)                                                                    \
     FUNCTION(PQresultStatus)                                                                       \
     FUNCTION(PQsendQueryParams)                                                                    \
     FUNCTION(PQsetSingleRowMode)                                                                   \
@@ -76,6 +77,7 @@ static void *db_postgres_open(const struct db_address *address, bool writing,
     const char *const values[] = {CONNECT_S, "apapi", address->whole, "UTF8", NULL};
     struct apapi_error why;
     struct postgres *postgres;
+    const char *encoding;
 
     (void)writing; /* settings[writing] allow or forbid writing */
     if (!pq.PQfinish && shared_library_load(APAPI_POSTGRES_LIBRARY, postgres_symbols, &pq, &why)) {
@@ -90,6 +92,13 @@ static void *db_postgres_open(const struct db_address *address, bool writing,
     }
     if (pq.PQstatus(postgres->connection) != CONNECTION_OK) {
         db_postgres_fail(postgres, err);
+        db_postgres_close(postgres);
+        return NULL;
+    }
+    encoding = pq.PQparameterStatus(postgres->connection, "server_encoding");
+    if (encoding && strcmp(encoding, "UTF8") != 0) {
+        apapi_fail(err, ENOTSUP, "PostgreSQL: this database has the encoding %.60s, not UTF8",
+                   encoding);
         db_postgres_close(postgres);
         return NULL;
     }

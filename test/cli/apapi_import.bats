@@ -308,6 +308,7 @@ check_hostile() {
     record 7 0 n1 10 >file
     tells 1 "apapi import: MariaDB: Can't connect to *" import --db "mysql:///apapi?socket=$BATS_TEST_TMPDIR/none" file
     tells 1 "apapi import: MariaDB: Access denied for user 'stranger'*" import --db "mysql://stranger@/apapi?socket=$server/socket" file
+    tells 1 "apapi import: none: No such file or directory" import --db "$url&option-file=none" file
     tells 1 "apapi import: MariaDB: Unknown database 'none'" import --db "mysql:///none?socket=$server/socket" file
     import --db "$url" /dev/null
     # the connection dies in the middle of the reading
@@ -368,6 +369,8 @@ writes_to_mariadb() { [[ $(sql "select count(*) from information_schema.innodb_t
     record 7 0 n1 10 >file
     tells 1 'apapi import: PostgreSQL: connection to server on socket *No such file or directory' import --db "postgresql:///apapi?host=$BATS_TEST_TMPDIR/none" file
     tells 1 'apapi import: PostgreSQL: *role "stranger" does not exist' import --db "postgresql://stranger@/apapi?host=$postgres/data" file
+    psql_apapi "create database ascii encoding 'SQL_ASCII' locale 'C' template template0" postgres
+    tells 1 'apapi import: PostgreSQL: this database has the encoding SQL_ASCII, not UTF8' import --db "postgresql://apapi@/ascii?host=$postgres/data" file
     tells 1 'apapi import: PostgreSQL: *database "none" does not exist' import --db "postgresql://apapi@/none?host=$postgres/data" file
     tells 1 'apapi report: no records were imported into this database' "$apapi" report --db "$url" -j 7
     psql_apapi "drop role if exists loader; create role loader login"
