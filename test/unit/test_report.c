@@ -311,13 +311,14 @@ TEST(t_of_95_percent)
 TEST(difference_of_two_means)
 {
     const struct spread one = {5, 100, 2}, other = {7, 104, 3};
-    const struct difference difference = student_difference(&one, &other);
+    const struct difference difference = student_difference(&one, &other),
+                            reverse = student_difference(&other, &one);
     double error = sqrt(4.0 / 5 + 9.0 / 7);
     double df = pow(4.0 / 5 + 9.0 / 7, 2) / (pow(4.0 / 5, 2) / 4 + pow(9.0 / 7, 2) / 6);
 
     assert_differs_less(difference.mean, 4, 1e-12);
     assert_differs_less(difference.half_width, student_t95(df) * error, 1e-9);
-    assert_true(difference.p > 0.019 && difference.p < 0.021);
+    assert_true(difference.p > 0.019 && difference.p < 0.021 && reverse.p == difference.p);
 }
 
 TEST(what_is_not_known_gives_no_difference)

@@ -132,7 +132,10 @@ DIVIDED(the_node_is_divided_as_its_parts)
     interval.gpu_j[0] = 60;
     steps[1].gpus = 1;
     interval.energy_j[NODE] = 300;
+    interval.energy_j[APAPI_DOMAIN_CORE] = 5;
+    interval.idle_w[APAPI_DOMAIN_CORE] = 10; /* more than it drew */
     divide("cpu-time", SHARE_IDLE_APART, steps, 2);
+    assert_near(totals.idle_j[APAPI_DOMAIN_CORE], 5);
     assert_near(steps[0].energy_j[NODE], 300 * 30.0 / 200);
     assert_near(steps[1].energy_j[NODE], 300 * 70.0 / 200);
     assert_near(totals.idle_j[NODE], 300 * 100.0 / 200);
