@@ -140,6 +140,17 @@ int livefile_create(struct livefile *live, const struct step *step, struct apapi
     return 0;
 }
 
+void livefile_name_user(struct livefile *live, const char *user)
+{
+    char text[sizeof live->page->head.user] = "";
+
+    text_utf8(text, sizeof text, user);
+    if (live->page) { /* the first byte last: no reader sees a part of the name */
+        memcpy(live->page->head.user + 1, text + 1, sizeof text - 1);
+        __atomic_store_n(live->page->head.user, *text, __ATOMIC_RELEASE);
+    }
+}
+
 /* @return 0; -1 with errno. */
 static int give_name(const struct livefile *live, const char *name)
 {

@@ -30,6 +30,9 @@ struct livefile {
  */
 int livefile_create(struct livefile *live, const struct step *step, struct apapi_error *err);
 
+/** Write the user's name into the page, if there is one. It may be published by then. */
+void livefile_name_user(struct livefile *live, const char *user);
+
 /**
  * Lock the page, let the step's user read it, and give it its name.
  * @return 0; 1: only root can read it, `err` says why; -1 with errno of the call that failed,

@@ -102,6 +102,8 @@ struct sampler {
     struct livefile live;
     struct observer *observer; /* NULL: there is no live page */
     struct serve *serve;       /* NULL: programs cannot report regions */
+    struct task naming;        /* looks the user up: a directory service may be slow */
+    char user[sizeof((struct apapi_identity *)0)->user]; /* as it found it */
     bool measuring;
     uint64_t wait_until_ns; /* end of the wait for steps that outlive the job's script */
 };
@@ -351,7 +353,9 @@ static void share_finish(const struct step *step, struct apapi_record *record)
 /* --- a step --------------------------------------------------------------------------------- */
 
 #define STOP_LIMIT_S 600 /* for everything after the step, including disks that do not respond */
-#define PATIENCE_NS (10000 * DEADLINE_MS) /* for the plugin to answer or to read */
+#define PATIENCE_NS (10000 * DEADLINE_MS)   /* for the plugin to answer or to read */
+#define NAME_PATIENCE_NS (20 * DEADLINE_MS) /* for the user's name, before the first reading */
+#define LAST_NAME_PATIENCE_NS (300 * DEADLINE_MS) /* the same after the last one */
 
 /* A plugin that has ended is no error. Any other failure to answer is reported. */
 static void sampler_answer(const char *word, const char *text)
@@ -376,6 +380,22 @@ static void create_live(struct sampler *sampler)
     if (sampler->live.page) {
         sampler->observer = observe_create(sampler->live.page);
         sampler->archive.observer = sampler->observer;
+    }
+}
+
+static void look_up_user(void *context)
+{
+    struct sampler *sampler = context;
+
+    names_user(sampler->step.id.uid, sampler->user, sizeof sampler->user);
+}
+
+/* Take the user's name over if it is known by then. Until it is, the user is a number. */
+static void take_user(struct sampler *sampler, uint64_t deadline_ns)
+{
+    if (!*sampler->step.id.user && task_wait(&sampler->naming, deadline_ns)) {
+        strcpy(sampler->step.id.user, sampler->user);
+        livefile_name_user(&sampler->live, sampler->user);
     }
 }
 
@@ -477,7 +497,8 @@ static int sampler_prepare(struct sampler *sampler, struct apapi_error *err)
     }
     process_settle(userfiles_have_writers(&sampler->files));
     userfiles_start_trace(&sampler->files);
-    names_complete(&sampler->step);
+    names_cluster(&sampler->step);
+    task_start(&sampler->naming, look_up_user, sampler);
     open_parts(sampler);
     config_set_sources(&sampler->step.config);
     readings = source_setting("node", "readings");
@@ -500,6 +521,7 @@ static int sampler_prepare(struct sampler *sampler, struct apapi_error *err)
         return -1;
     }
     limits_set(&sampler->limits, sampler->session);
+    take_user(sampler, *sampler->step.trace ? UINT64_MAX : deadline_now() + NAME_PATIENCE_NS);
     publish_live(sampler);
     serve_regions(sampler);
     return 0;
@@ -519,6 +541,7 @@ static void sampler_begin(struct sampler *sampler)
     limits_begin(&sampler->limits, sampler->live.page, &message);
     sampler_answer(APAPI_WORD_READY, NULL);
     names_count_cores(&sampler->step); /* only now: the tasks wait for the answer */
+    take_user(sampler, 0);
     archive_begin(&sampler->archive, sampler->session);
 }
 
@@ -594,7 +617,7 @@ static void finish_regions(struct sampler *sampler, struct apapi_record *record)
 static void sampler_finish(struct sampler *sampler, const struct apapi_ending *ending,
                            const char *reason)
 {
-    struct apapi_record record = {.id = sampler->step.id, .complete = !reason, .ending = *ending};
+    struct apapi_record record = {.complete = !reason, .ending = *ending};
     struct apapi_error err;
     char lost[24];
 
@@ -613,6 +636,8 @@ static void sampler_finish(struct sampler *sampler, const struct apapi_ending *e
     if (sampler->parts.job) {
         receiver_work(&sampler->parts.receiver); /* totals of the last steps */
     }
+    take_user(sampler, deadline_now() + LAST_NAME_PATIENCE_NS);
+    record.id = sampler->step.id;
     limits_record(&sampler->limits, &record);
     snprintf(record.reason, sizeof record.reason, "%s", reason ? reason : "");
     finish_regions(sampler, &record);
@@ -676,6 +701,7 @@ static void sampler_serve(struct sampler *sampler, int signals)
         if (ready < 0) {
             continue;
         }
+        take_user(sampler, 0);
         if (watched[1].revents) {
             sampler_finish(sampler, &APAPI_ENDING_UNKNOWN, "the sampler was told to end");
             return;

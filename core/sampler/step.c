@@ -295,11 +295,10 @@ void names_count_cores(struct step *step)
     }
 }
 
-void names_complete(struct step *step)
+void names_cluster(struct step *step)
 {
     char cluster[sizeof step->id.cluster];
 
-    names_user(step->id.uid, step->id.user, sizeof step->id.user);
     if (config_cluster(step->slurm_conf, cluster, sizeof cluster) == 0) {
         strcpy(step->id.cluster, cluster);
     }

@@ -75,11 +75,8 @@ int known_components(char *list, struct apapi_error *err);
  */
 void names_user(uint32_t uid, char *name, size_t size);
 
-/**
- * Fill in the names of the step's user and cluster, which the live page has, too. The node has
- * precedence over the environment.
- */
-void names_complete(struct step *step);
+/** Fill in the name of the step's cluster. The node has precedence over the environment. */
+void names_cluster(struct step *step);
 
 /** Fill in the node's cores. To read the slurm.conf of a large cluster takes milliseconds. */
 void names_count_cores(struct step *step);

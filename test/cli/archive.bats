@@ -214,6 +214,16 @@ shim_sampler() { # VARIABLE=FILE
     [[ $(cat "$users"/0/*/n1.jsonl) == "$(cat "$acct"/*/n1.jsonl)" ]]
 }
 
+@test "the user database does not answer: the step is measured, and has its user's name as soon as it is known" {
+    held=$BATS_TEST_TMPDIR/held
+    shim_sampler "SHIM_NAMES_HELD=$held"
+    : >"$held"
+    run -0 step 1 'begun 1'
+    jq -e '.complete and .uid == 0 and (has("user") | not)' <<<"$output"
+    run -0 step 2 "begun 2 && rm '$held' && checkpointed 2"
+    jq -e '.complete and .user == "user0"' <<<"$output"
+}
+
 @test "the clock is set back by an hour during a step: it lasts as long as it did, and began when the clock said so" {
     back=$BATS_TEST_TMPDIR/back
     shim_sampler "SHIM_CLOCK_BACK=$back"
