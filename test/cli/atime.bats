@@ -137,18 +137,26 @@ print(*got)' >out 2>err 3>&- &
 }
 
 @test "a program that has left atime's group gets what timeout, killall and the terminal send, once" {
-    local count="trap 'n=\$((n + 1))' TERM; for i in {1..200}; do sleep 0.05; [ -z \"\$n\" ] || [ \$((left += 1)) -lt 6 ] || exit \$n; done"
-    run -124 timeout 0.5 "$atime" -c estimate setsid sleep 60
-    [[ $output == *'killed by signal 15 (Terminated)'* ]]
-    run -1 timeout --preserve-status 0.5 "$atime" -c estimate setsid bash -c "$count"
+    local count="trap 'n=\$((n + 1))' TERM; touch ready; for i in {1..2000}; do sleep 0.05; [ -z \"\$n\" ] || [ \$((left += 1)) -lt 6 ] || exit \$n; done"
+    cd "$BATS_TEST_TMPDIR"
+    time_is_up() { # for timeout OPTION atime setsid bash -c PROGRAM, once the program is ready
+        rm -f ready
+        timeout "$1" 100 "$atime" -c estimate setsid bash -c "$2" 2>err 3>&- &
+        eventually test -e ready
+        kill -ALRM $!
+        wait $!
+    }
+    tells 124 '' time_is_up --kill-after=100 'touch ready; exec sleep 60'
+    [[ $(<err) == *'killed by signal 15 (Terminated)'* ]]
+    tells 1 '' time_is_up --preserve-status "$count"
     "$atime" -c estimate sleep 60 3>&- &
     eventually pgrep -P $! -x sleep
     [[ " $(pidof atime) " == *" $! "* && " $(pidof atime) " != *" $(pgrep -P $! -x witness) "* ]]
     kill $!
+    rm ready
     tells 5 '' at_terminal 'os.write(terminal, b"\3")' "$atime" -c estimate timeout 100 bash -c "$(await_signal INT)"
     # where atime does not lead its group, the program could leave the terminal: it gets no hangup, which the kernel has sent when sh has ended
     local program="trap 'echo HUP >>got' HUP; trap 'echo TERM >>got; exit' TERM; echo \$PPID >parent; touch ready; for i in {1..2000}; do sleep 0.05; done"
-    cd "$BATS_TEST_TMPDIR"
     rm ready
     at_terminal 'os.close(terminal)' /bin/sh -c '"$@"; exit' - "$atime" -c estimate setsid bash -c "$program"
     kill "$(<parent)"
