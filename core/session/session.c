@@ -62,7 +62,8 @@ struct apapi_session {
     uint64_t requested_ns, start_ns, stop_ns;
 };
 
-/* Fail if the user's list, or a definition, does not fit a source that has been opened. */
+/* Fail if the user's list, or a definition, does not fit a source that has been opened, or if the
+ * shared worker could not open any. */
 static int check_opened(struct sampling *sampling, struct apapi_error *err)
 {
     int code = 0;
@@ -71,8 +72,11 @@ static int check_opened(struct sampling *sampling, struct apapi_error *err)
         const struct component *component = &sampling->components[i];
         pthread_mutex_t *mutex = sampling_lock(sampling, i);
 
-        code = component->own_worker ? 0 : component->refused;
-        if (code) {
+        if (!component->own_worker && component->to_open && !sampling->shared.started) {
+            code = EAGAIN;
+            apapi_fail(err, code, "no thread can be started: %s", strerror(code));
+        } else if (!component->own_worker && component->refused) {
+            code = component->refused;
             apapi_fail(err, code, "%s", component->reason.text);
         }
         pthread_mutex_unlock(mutex);

@@ -123,6 +123,7 @@ APAPI_API int apapi_eventlist_check(const struct apapi_eventlist *list, bool els
  *                         the user's list names an event that does not exist, or a component that
  *                         no source knows
  *         EDOM            a definition contradicts the unit that the source states
+ *         EAGAIN          no thread could be started
  *         ENOMEM
  */
 APAPI_API struct apapi_session *apapi_session_create(const struct apapi_session_config *config,
