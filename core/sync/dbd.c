@@ -13,6 +13,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/text.h"
+
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0)
 typedef list_t *slurm_list;
 typedef list_itr_t *slurm_iterator;
@@ -33,14 +35,19 @@ static int dbd_fail(struct apapi_error *err, const char *what)
 
 /*
  * Slurm's accounting plugin calls functions that only Slurm's own programs have, for example when
- * slurmdbd goes away. They are in a library beside the plugin.
+ * slurmdbd goes away. They are in a library beside Slurm's plugins, whose folders PluginDir lists.
  */
 static void load_rest(const char *plugins)
 {
     char path[PATH_MAX];
+    const char *folder;
 
-    snprintf(path, sizeof path, "%.*s/libslurmfull.so", (int)strcspn(plugins, ":"), plugins);
-    dlopen(path, RTLD_LAZY | RTLD_GLOBAL);
+    while (plugins) {
+        size_t length = text_word(&plugins, ":", &folder);
+
+        snprintf(path, sizeof path, "%.*s/libslurmfull.so", (int)length, folder);
+        dlopen(path, RTLD_LAZY | RTLD_GLOBAL);
+    }
 }
 
 /* No header declares this variable, but every libslurm exports it. */
