@@ -37,7 +37,7 @@ declare -A sources=(
         core/base/text.c core/base/files.c core/measure/event.c -lm"
     [config]="core/base/lines.c core/config/config.c core/config/filename.c core/config/installed.c core/base/nearest.c core/base/interval.c core/base/error.c core/base/files.c"
     [packet]="core/channel/channel.c core/channel/deadline.c"
-    [regions]="core/regions/observe/observe.c core/regions/message.c core/regions/page.c core/base/*.c core/measure/*.c -lm -pthread"
+    [regions]="core/record/*.c core/regions/observe/observe.c core/regions/message.c core/regions/page.c core/base/*.c core/measure/*.c -ljansson -lm -pthread"
     [threshold]="core/limit/grammar.c core/limit/site.c core/base/error.c core/base/interval.c core/base/nearest.c core/base/text.c
         core/measure/event.c"
     [sacct]="core/cli/show/sacct.c core/sum/members.c core/record/*.c core/base/*.c core/measure/*.c -ljansson -lm -pthread"

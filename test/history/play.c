@@ -118,7 +118,12 @@ static void create(struct play *play)
                                                 .context = play,
                                                 .live = &play->page};
 
-    play->session = session_create(&config, &play->clock.base, &err);
+    unsigned refusals;
+
+    do { /* a refused thread is no lasting obstacle */
+        refusals = play->clock.refusals;
+        play->session = session_create(&config, &play->clock.base, &err);
+    } while (!play->session && errno == EAGAIN && play->clock.refusals > refusals);
     if (!play->session) {
         play_fail(play, "no session: %s", err.text);
         return;
