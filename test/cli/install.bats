@@ -68,6 +68,9 @@ texts() { # TREE
     [[ -d $DESTDIR/opt/elsewhere/var/log/apapi && $(ls "$DESTDIR") == opt ]]
     run -0 texts "$DESTDIR/opt/elsewhere"
     [[ $output != *"$DESTDIR"* && $output != *"$repository"* ]]
+    cd "$BATS_TEST_TMPDIR"
+    DESTDIR='re*[l] ative' install_tree --prefix /opt/elsewhere
+    diff -r "$DESTDIR" 're*[l] ative'
     rm -r "$DESTDIR"
     install_tree --prefix /usr
     grep -q '^#acct_dir = /var/log/apapi$' "$DESTDIR/etc/apapi/apapi.conf"
@@ -139,11 +142,13 @@ texts() { # TREE
     for file in "${files[@]}"; do
         echo old >"$other/$file"
     done
+    mkdir -p "$other/lib/slurm/.apapi-new$other/lib/slurm" # of an install that was ended
+    echo torn >"$other/lib/slurm/.apapi-new$other/lib/slurm/torn.so"
     strace -f -qq -s 4096 -e trace=%file -o "$BATS_TEST_TMPDIR/trace" cmake --install "$repository/build/release" --prefix "$other" >/dev/null
     for file in "${files[@]}"; do
         grep -q "rename.*, \"$other/$file\") = 0$" "$BATS_TEST_TMPDIR/trace"
         run -1 grep -E "(unlink|O_WRONLY|O_RDWR).*\"$other/$file\"|\"$other/$file\", (O_WRONLY|O_RDWR)" "$BATS_TEST_TMPDIR/trace"
         cmp -s "$tree/$file" "$other/$file"
     done
-    [[ $(find "$other" -name .apapi-new | wc -l) -eq 0 ]]
+    [[ $(find "$other" -name .apapi-new -o -name torn.so | wc -l) -eq 0 ]]
 }
