@@ -246,6 +246,13 @@ void archive_begin(struct archive *archive, struct apapi_session *session)
     recover(archive);
 }
 
+void archive_renew(struct archive *archive)
+{
+    if (archive->checkpoint_ns != NEVER) {
+        archive->checkpoint_ns = 0;
+    }
+}
+
 /* Later checkpoints wait for the recovery, so that what other samplers left is written first. */
 void archive_work(struct archive *archive, struct apapi_session *session)
 {

@@ -47,6 +47,9 @@ void archive_init(struct archive *archive, const struct step *step);
 /** Save the first checkpoint, when the measurement has begun. Does not wait for the disk. */
 void archive_begin(struct archive *archive, struct apapi_session *session);
 
+/** Have the next checkpoint saved now: more is known of the step. Before the first one: nothing. */
+void archive_renew(struct archive *archive);
+
 /** @return for how long there is nothing to do, for poll(2) [ms]; -1: indefinitely. */
 int archive_pause_ms(const struct archive *archive);
 

@@ -356,6 +356,7 @@ static void share_finish(const struct step *step, struct apapi_record *record)
 #define PATIENCE_NS (10000 * DEADLINE_MS)   /* for the plugin to answer or to read */
 #define NAME_PATIENCE_NS (20 * DEADLINE_MS) /* for the user's name, before the first reading */
 #define LAST_NAME_PATIENCE_NS (300 * DEADLINE_MS) /* the same after the last one */
+#define NAME_PAUSE_MS 500                         /* between two looks for it in between */
 
 /* A plugin that has ended is no error. Any other failure to answer is reported. */
 static void sampler_answer(const char *word, const char *text)
@@ -390,12 +391,16 @@ static void look_up_user(void *context)
     names_user(sampler->step.id.uid, sampler->user, sizeof sampler->user);
 }
 
-/* Take the user's name over if it is known by then. Until it is, the user is a number. */
+/*
+ * Take the user's name over if it is known by then. Until it is, the user is a number. The live
+ * page and the checkpoint get it together: to readers, a step of another user is another step.
+ */
 static void take_user(struct sampler *sampler, uint64_t deadline_ns)
 {
-    if (!*sampler->step.id.user && task_wait(&sampler->naming, deadline_ns)) {
+    if (!*sampler->step.id.user && task_wait(&sampler->naming, deadline_ns) && *sampler->user) {
         strcpy(sampler->step.id.user, sampler->user);
         livefile_name_user(&sampler->live, sampler->user);
+        archive_renew(&sampler->archive);
     }
 }
 
@@ -670,9 +675,10 @@ static bool converse(struct sampler *sampler)
 }
 
 /* @return time until work is due without a message [ms]; -1: never. */
-static int patience_ms(const struct sampler *sampler)
+static int patience_ms(struct sampler *sampler)
 {
     const int times_ms[] = {
+        task_wait(&sampler->naming, 0) ? -1 : NAME_PAUSE_MS,
         sampler->parts.job ? receiver_patience_ms(&sampler->parts.receiver) : -1,
         sampler->serve ? serve_pause_ms(sampler->serve) : -1, archive_pause_ms(&sampler->archive),
         limits_patience_ms(&sampler->limits)};

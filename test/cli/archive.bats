@@ -23,7 +23,7 @@ setup() {
 
 # A step of job JOB on n1 that lasts as long as SCRIPT; prints its record. site: words of plugstack.conf.
 step() { # JOB SCRIPT [KEY=VALUE...]
-    local words="interval=10ms"$'\n'"acct_dir=$acct"$'\n'"spool_dir=$spool"$'\n'"checkpoint=1s"$'\n'"live_dir=off"$'\n'"${site:-}"
+    local words="${site:-}"$'\n'"interval=10ms"$'\n'"acct_dir=$acct"$'\n'"spool_dir=$spool"$'\n'"checkpoint=1s"$'\n'"live_dir=off" # the first word counts
     timeout 600 "$HOST" "$SAMPLER_PROGRAM" "${@:3}" job="$1" step=0 node=n1 nodes=1 tasks=1 uid=0 \
         components=estimate config="$BATS_FILE_TMPDIR/apapi.conf" words="$words" -- bash -c "$2"
 }
@@ -220,8 +220,9 @@ shim_sampler() { # VARIABLE=FILE
     : >"$held"
     run -0 step 1 'begun 1'
     jq -e '.complete and .uid == 0 and (has("user") | not)' <<<"$output"
-    run -0 step 2 "begun 2 && rm '$held' && checkpointed 2"
+    site=checkpoint=1h run -0 step 2 "begun 2 && rm '$held' && checkpointed 2 && cp '$spool'/n1/2.0-*.json '$BATS_TEST_TMPDIR/checkpoint'"
     jq -e '.complete and .user == "user0"' <<<"$output"
+    jq -e '.recovered and .user == "user0"' "$BATS_TEST_TMPDIR/checkpoint"
 }
 
 @test "the clock is set back by an hour during a step: it lasts as long as it did, and began when the clock said so" {
