@@ -27,6 +27,7 @@
 #include "channel/channel.h"
 #include "channel/deadline.h"
 #include "config/config.h"
+#include "config/filename.h"
 #include "config/installed.h"
 #include "gather/parts.h"
 #include "measure/share.h"
@@ -526,7 +527,8 @@ static int sampler_prepare(struct sampler *sampler, struct apapi_error *err)
         return -1;
     }
     limits_set(&sampler->limits, sampler->session);
-    take_user(sampler, *sampler->step.trace ? UINT64_MAX : deadline_now() + NAME_PATIENCE_NS);
+    take_user(sampler, filename_has(sampler->step.trace, "u") ? UINT64_MAX
+                                                              : deadline_now() + NAME_PATIENCE_NS);
     publish_live(sampler);
     serve_regions(sampler);
     return 0;

@@ -218,8 +218,9 @@ shim_sampler() { # VARIABLE=FILE
     held=$BATS_TEST_TMPDIR/held
     shim_sampler "SHIM_NAMES_HELD=$held"
     : >"$held"
-    run -0 step 1 'begun 1'
+    run -0 step 1 'begun 1' gid=0 trace="$BATS_TEST_TMPDIR/trace-%j"
     jq -e '.complete and .uid == 0 and (has("user") | not)' <<<"$output"
+    [[ -s $BATS_TEST_TMPDIR/trace-1 ]]
     site=checkpoint=1h run -0 step 2 "begun 2 && rm '$held' && checkpointed 2 && cp '$spool'/n1/2.0-*.json '$BATS_TEST_TMPDIR/checkpoint'"
     jq -e '.complete and .user == "user0"' <<<"$output"
     jq -e '.recovered and .user == "user0"' "$BATS_TEST_TMPDIR/checkpoint"
