@@ -28,8 +28,8 @@ function(apapi_install_step commands)
   install(CODE "include(\"${PROJECT_BINARY_DIR}/installed.cmake\")\n${commands}" ${ARGN})
 endfunction()
 
-# install(TARGETS) of programs and libraries into a folder. While steps run, a file gets its name when it is complete: to
-# map half a file is death.
+# install(TARGETS) of programs and libraries into a folder. While steps run, a file gets its name when it is complete: a
+# process that loads half of a library is killed.
 function(apapi_install_targets folder component)
   set(CMAKE_INSTALL_MESSAGE NEVER)
   apapi_install_step("apapi_install_aside(\"${folder}\")" COMPONENT ${component})

@@ -284,7 +284,7 @@ static int export_run(struct export *export)
     if (!export->prometheus) {
         return command_fail(COMMAND, "no memory");
     }
-    /* As figures pass from one to the next, a step that ends meanwhile is not as it was earlier. */
+    /* a step that ends meanwhile moves on in this order: none is missed */
     if (read_pages(export, &err) || read_spool(export, &err) || read_accounting(export, &err)) {
         status = command_fail(COMMAND, "%s", err.text);
     } else {
