@@ -86,9 +86,7 @@ static void options_keep(const char *text, void *context)
 
 static void options_load(int count, char *const words[], config_complain_f complain)
 {
-    const struct config_sink sink = {.complain = complain};
-
-    config_load(&config, count, words, &sink);
+    config_load(&config, count, words, &(const struct config_sink){.complain = complain});
 }
 
 void spank_apapi_options_report(void)
@@ -146,7 +144,6 @@ static int options_refuse(enum spank_apapi_option option, const char *text)
     return -1;
 }
 
-/* Print each line. */
 static int options_refuse_each(enum spank_apapi_option option, char *lines)
 {
     for (const char *line; (line = strsep(&lines, "\n"));) {
@@ -409,6 +406,9 @@ static int options_given(int value, const char *argument, int remote)
     int result;
 
     if (!config_enabled_anywhere(&config)) {
+        if (remote && option == SPANK_APAPI_OVERFLOW) {
+            choice_note(choice, option, argument, NULL); /* for spank_apapi_options_hide() */
+        }
         return 0; /* even if it is malformed: existing scripts must still run */
     }
     table[option].of_job = !remote && options_is_of_job(option);

@@ -31,9 +31,9 @@ void spank_apapi_options_report(void);
 void spank_apapi_options_recover(spank_t spank);
 
 /**
- * In a step of srun, when the sampler has the thresholds: remove the srun's own ones from its
- * tasks' environment, as a job that they submit is another job. Those of the job stay for their
- * sruns.
+ * In a step of srun, when the sampler has the thresholds, or on a node that measures nothing:
+ * remove the srun's own ones from its tasks' environment, as a job that they submit is another job.
+ * Those of the job stay for their sruns.
  */
 void spank_apapi_options_hide(spank_t spank);
 

@@ -238,11 +238,11 @@ interval_ms() { # NODE
 }
 
 @test "enabled = no on one of the nodes: it says so, and no srun waits for it" {
-    configure 'enabled = no'
-    cp "$conf" "$conf.off"
+    install -m 644 /dev/stdin "$conf.off" <<<'enabled = no'
     configure 'stop_timeout = 10s'
     cluster on n2 mount --bind "$conf.off" "$conf"
-    tells 3 '*package*n2: no record (this site measures nothing on this node)*' as_alice srun -N2 --apapi=rapl sh -c 'sleep 0.2; exit 3'
+    tells 3 '*package*n2: no record (this site measures nothing on this node)*' as_alice srun -N2 --apapi=rapl --apapi-overflow='total >= 1MJ' \
+        sh -c 'env | grep ^SLURM_APAPI_ && exit 4; sleep 0.2; exit 3' # jobs that a task submits are others
     configure $'stop_timeout = 10s\ndefault = rapl'
     tells 0 '*package*n2: no record (this site measures nothing*' as_alice srun -N2 sleep 0.2
     cluster on n2 umount "$conf"
