@@ -216,6 +216,7 @@ static void check_components(const struct config *config, const struct config_si
     struct apapi_intervals intervals;
     struct apapi_error err;
 
+    config_set_sources(config); /* [papi] says which library knows the components */
     if (*config->components && apapi_components_check(config->components, &err)) {
         complain_of(config, "default", err.text, sink);
     }
@@ -284,12 +285,11 @@ static bool is_program(const char *path)
 {
     int fd = access(path, X_OK) ? -1 : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     char magic[4] = "";
-    ssize_t size;
+    ssize_t size = fd < 0 ? 0 : read(fd, magic, sizeof magic);
 
     if (fd < 0) {
         return access(path, X_OK) == 0;
     }
-    size = read(fd, magic, sizeof magic);
     close(fd);
     errno = ENOEXEC;
     return size > 0 && (memcmp(magic, "\177ELF", 4) == 0 || memcmp(magic, "#!", 2) == 0);
