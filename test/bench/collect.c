@@ -1,18 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* srun's report: all nodes of a big step send their records to apapi-collect at the same time. */
+#include <arpa/inet.h>
 #include <math.h>
+#include <netinet/in.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "bench/bench.h"
-#include "fake/host.h"
+#include "channel/channel.h"
 
 #define NODES 10000
 #define QUICK_NODES 100
 #define PARSED 100 /* number of records that jansson reads */
 #define LIMIT 1.1  /* factor of jansson's time, which only reads the same JSON */
 #define LIMIT_MIB 64
+#define TOKEN "0123456789abcdef0123456789abcdef"
 #define PATIENCE_NS UINT64_C(60000000000)
 
 static struct message message;
@@ -24,7 +32,7 @@ static char *make_delivery(FILE *records, unsigned node, unsigned nodes, size_t 
     size_t room = 0;
     int length = getline(&line, &room, records) < 0
                      ? -1
-                     : asprintf(&text, HOST_TOKEN " record n%u n[0-%u]\n%s", node, nodes - 1, line);
+                     : asprintf(&text, TOKEN " record n%u n[0-%u]\n%s", node, nodes - 1, line);
 
     free(line);
     if (length < 0) {
@@ -84,7 +92,7 @@ static void be_the_nodes(const struct sockaddr_in *address, unsigned nodes, int 
 static void send_to_collector(int channel, const char *word, unsigned nodes)
 {
     message_start(&message, word);
-    message_add_pair(&message, "token", HOST_TOKEN);
+    message_add_pair(&message, "token", TOKEN);
     message_add_pair(&message, "step", "4711.0");
     message_add_number(&message, "nodes", nodes);
     message_add_number(&message, "wait_ms", PATIENCE_NS / 1000000);
@@ -128,14 +136,55 @@ static double run_jansson(void *context)
     return (double)start_ns / 1e6 / PARSED * collecting->nodes;
 }
 
+/* Listen on the loopback, on any port. @return the socket */
+static int listen_for_nodes(struct sockaddr_in *address)
+{
+    socklen_t size = sizeof *address;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    *address =
+        (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    if (fd < 0 || bind(fd, (struct sockaddr *)address, size) || listen(fd, 4096) ||
+        getsockname(fd, (struct sockaddr *)address, &size)) {
+        bench_die("listen");
+    }
+    return fd;
+}
+
+/* Start the collector. @return the channel to it */
+static int start_collector(int listener, pid_t *pid)
+{
+    char *const argv[] = {(char[]){BENCH_COLLECT}, NULL};
+    posix_spawn_file_actions_t actions;
+    int pair[2];
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
+        bench_die("socketpair");
+    }
+    posix_spawn_file_actions_init(&actions);
+    /* first move the descriptors away from the numbers that they are to get */
+    posix_spawn_file_actions_adddup2(&actions, pair[1], 100);
+    posix_spawn_file_actions_adddup2(&actions, listener, 101);
+    posix_spawn_file_actions_adddup2(&actions, 100, APAPI_CHANNEL_FD);
+    posix_spawn_file_actions_adddup2(&actions, 101, APAPI_LISTEN_FD);
+    posix_spawn_file_actions_addclose(&actions, 100);
+    posix_spawn_file_actions_addclose(&actions, 101);
+    if (posix_spawn(pid, argv[0], &actions, NULL, argv, environ)) {
+        bench_die(argv[0]);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    close(pair[1]);
+    close(listener);
+    return pair[0];
+}
+
 /* @return the time from the last record to the report [ms] */
 static double run_collect(void *context)
 {
-    static char program[] = BENCH_COLLECT;
     struct collecting *collecting = context;
     unsigned nodes = collecting->nodes;
     struct sockaddr_in address;
-    int listener = host_listen(&address), nodes_channel[2], channel, status;
+    int listener = listen_for_nodes(&address), nodes_channel[2], channel, status;
     pid_t sender, collector;
     struct rusage usage;
     uint64_t end_ns = 0;
@@ -153,7 +202,7 @@ static double run_collect(void *context)
     if (read(nodes_channel[0], &word, 1) != 1) {
         bench_die("no records");
     }
-    channel = host_start(program, listener, &collector);
+    channel = start_collector(listener, &collector);
     send_to_collector(channel, APAPI_WORD_CONFIG, nodes);
     if (write(nodes_channel[0], &word, 1) != 1 ||
         read(nodes_channel[0], &end_ns, sizeof end_ns) != sizeof end_ns) {

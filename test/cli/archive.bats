@@ -10,7 +10,6 @@ load kept
 load host
 
 setup_file() {
-    make_host sampler_host
     export SAMPLER_PROGRAM=$built/sampler/apapi-sampler
     printf '[estimate]\nidle_w = 60\ncore_w = 8\n' >"$BATS_FILE_TMPDIR/apapi.conf"
     chmod 600 "$BATS_FILE_TMPDIR/apapi.conf"
@@ -24,7 +23,7 @@ setup() {
 # A step of job JOB on n1 that lasts as long as SCRIPT; prints its record. site: words of plugstack.conf.
 step() { # JOB SCRIPT [KEY=VALUE...]
     local words="${site:-}"$'\n'"interval=10ms"$'\n'"acct_dir=$acct"$'\n'"spool_dir=$spool"$'\n'"checkpoint=1s"$'\n'"live_dir=off" # the first word counts
-    timeout 600 "$HOST" "$SAMPLER_PROGRAM" "${@:3}" job="$1" step=0 node=n1 nodes=1 tasks=1 uid=0 \
+    timeout 600 "$slurm_host" sampler "$SAMPLER_PROGRAM" "${@:3}" job="$1" step=0 node=n1 nodes=1 tasks=1 uid=0 \
         components=estimate config="$BATS_FILE_TMPDIR/apapi.conf" words="$words" -- bash -c "$2"
 }
 
@@ -286,7 +285,7 @@ shim_sampler() { # VARIABLE=FILE
     jq -e '[.components[].name] == ["rpl", "estimate"]' <<<"$output"
 }
 
-# In the place of $HOST: a program that runs it beside a listener at a /dev/log of its own and puts what that hears into LOG.
+# In the place of $slurm_host: a program that runs it beside a listener at a /dev/log of its own and puts what that hears into LOG.
 host_with_log() { # LOG
     local program=$BATS_TEST_TMPDIR/host_with_log dev=$BATS_TEST_TMPDIR/dev
     mkdir "$dev"
@@ -307,9 +306,9 @@ with open(sys.argv[1], "wb") as log:
 END
     # shellcheck disable=SC2016 # for the program
     printf '#!/bin/bash\nexec unshare -m bash -c '\''mount --bind %q /dev && exec python3 %q %q %q "$@"'\'' - "$@"\n' \
-        "$dev" "$program.py" "$1" "$HOST" >"$program"
+        "$dev" "$program.py" "$1" "$slurm_host" >"$program"
     chmod 700 "$program"
-    HOST=$program
+    slurm_host=$program
 }
 
 @test "a record that cannot be written is in the system's log, too" {

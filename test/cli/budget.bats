@@ -10,7 +10,6 @@ load ../eventually
 load host
 
 setup_file() {
-    make_host collect_host
     export COLLECT=$built/collect/apapi-collect
 }
 
@@ -49,7 +48,7 @@ called() { # TEXT
 # srun of a step of two nodes with a budget, to which SCRIPT happens.
 collect() { # BUDGET SCRIPT
     export -f total called eventually
-    run -0 --separate-stderr env TOTALS_MS="${totals_ms:-60000}" BUDGET="$1" timeout 180 "$HOST" "$COLLECT" 2 "" 0 bash -c "$2"
+    run -0 --separate-stderr env TOTALS_MS="${totals_ms:-60000}" BUDGET="$1" timeout 180 "$slurm_host" collect "$COLLECT" 2 "" 0 bash -c "$2"
     echo "$stderr"
     cat "$CALLS"
 }

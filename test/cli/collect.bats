@@ -9,7 +9,6 @@ load ../eventually
 load host
 
 setup_file() {
-    make_host collect_host
     export COLLECT=$built/collect/apapi-collect
 }
 
@@ -37,7 +36,7 @@ node() { # NODE INDEX NODES [NODELIST]
 # srun of a step of NODES nodes, to which SCRIPT happens; its names known to srun: NODELIST or "".
 collect() { # NODES NODELIST SCRIPT
     export -f record raw deliver node
-    run -0 --separate-stderr timeout 180 "$HOST" "$COLLECT" "$1" "$2" "${wait_ms:-100000}" bash -c "$3"
+    run -0 --separate-stderr timeout 180 "$slurm_host" collect "$COLLECT" "$1" "$2" "${wait_ms:-100000}" bash -c "$3"
     echo "$output"
     echo "took $stderr ms"
 }
@@ -66,7 +65,7 @@ reports() { # NODES NODELIST SCRIPT TEXT...
 
 @test "a report that nobody takes is no success: exit status 1" {
     export -f record raw deliver node
-    GONE=1 prints 1 '' timeout 180 "$HOST" "$COLLECT" 2 "" 100000 bash -c 'node n1 0 2; node n2 1 2'
+    GONE=1 prints 1 '' timeout 180 "$slurm_host" collect "$COLLECT" 2 "" 100000 bash -c 'node n1 0 2; node n2 1 2'
 }
 
 @test "connections without the token change nothing and are counted" {
@@ -185,8 +184,8 @@ END
 @test "srun that has gone: it ends, and leaves nobody waiting" {
     local name=$BATS_TEST_TMPDIR/apapi-collect # of this one
     ln -s "$COLLECT" "$name"
-    run -0 timeout 180 "$HOST" "$name" 1 "" 100 pgrep -x -f "$name"
-    run -1 timeout 180 "$HOST" "$name" 1 "" 1000 false
+    run -0 timeout 180 "$slurm_host" collect "$name" 1 "" 100 pgrep -x -f "$name"
+    run -1 timeout 180 "$slurm_host" collect "$name" 1 "" 1000 false
     is_gone() { ! pgrep -x -f "$name" >/dev/null; }
     eventually is_gone
 }

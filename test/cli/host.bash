@@ -3,13 +3,7 @@
 # shellcheck disable=SC2034 # they are the tests'
 
 built=$build/core
-
-# Compile test/fake/NAME.c to $HOST.
-make_host() { # NAME
-    export HOST=$BATS_FILE_TMPDIR/$1
-    cc -std=gnu11 -D_GNU_SOURCE -I"$repository/core" -I"$repository/core/include" -I"$repository/test" -o "$HOST" \
-        "$repository/test/fake/$1.c" "$repository"/core/channel/*.c "$repository/core/base/error.c"
-}
+slurm_host=$repository/test/fake/slurm_host.py
 
 # A record of JOULES, 1000 if there is no number, on NODE.
 record() { # NODE INDEX NODES [JOULES]

@@ -8,7 +8,6 @@ load ../environment
 load host
 
 setup_file() {
-    make_host sampler_host
     cc -std=gnu11 -D_GNU_SOURCE -I"$repository/core" -I"$repository/core/include" -o "$BATS_FILE_TMPDIR/crowd" \
         "$repository/test/fake/regions/crowd.c" "$repository/core/regions/message.c" -L"$built" -lapapi -Wl,-rpath,"$built"
 }
@@ -24,7 +23,7 @@ teardown() {
 
 # A step of crowd's; prints its record. On standard error: how long the sampler took, and its memory.
 crowd() { # WORD...
-    HOST_TELLS_STOP=1 timeout 120 "$repository/scripts/sim" --packages 1 --package-w 100 -- "$HOST" "$built/sampler/apapi-sampler" \
+    HOST_TELLS_STOP=1 timeout 120 "$repository/scripts/sim" --packages 1 --package-w 100 -- "$slurm_host" sampler "$built/sampler/apapi-sampler" \
         job=1 step=0 node=n1 nodes=1 tasks=1 uid=0 components=rapl \
         words="interval=50ms"$'\n'"acct_dir=$BATS_TEST_TMPDIR/acct"$'\n'"spool_dir=$BATS_TEST_TMPDIR/spool"$'\n'"live_dir=$live" -- env APAPI_LIVE_PAGE="$live/n1/0/1.0" "$BATS_FILE_TMPDIR/crowd" "$@"
 }
