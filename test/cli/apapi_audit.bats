@@ -123,6 +123,19 @@ rows() { # EXPRESSION [OPTION...]
     [[ ${lines[*]} == *" n2 "*" no hours "*" all "*" 172.8 kJ  126.0 kJ "*" 100.00 %  "* ]]
 }
 
+@test "records of hours that are missing: no closure, except after a gap; shares by the node's meter alone, without hours" {
+    local some='select(.start < "2024-03-05T10:00" and (.start | endswith("T04:00:00Z") | not))'
+    hours n1 2024-03-05 "$some"
+    step 17 n1 2024-03-05T00:00:00Z 36000 20000
+    hours n2 2024-03-05 "$some"' | select(.start | endswith("T05:00:00Z")).gaps = [{start: "2024-03-05T04:00:00Z", elapsed_s: 3600, reason: "sampler down"}]'
+    step 18 n2 2024-03-05T00:00:00Z 36000 18000
+    step 19 n3 2024-03-05T00:00:00Z 86400 30000 '.share.domains = {node: {energy_j: 30000}} | del(.share.total)'
+    run -0 rows '[.node, .energy_j, .shares_j, .closure_pct, .missing]'
+    [ "$(sort <<<"$output")" = '["n1",32400,20000,null,"hours missing 15 h 00 min 00 s; records without hours 1; records exceed hours 2.000 kJ"]
+["n2",32400,18000,100,"sampler down 1 h 00 min 00 s; hours missing 14 h 00 min 00 s"]
+["n3",null,30000,null,"no hours 1 d 00 h 00 min"]' ]
+}
+
 @test "bad lines are named, and skipped" {
     hours n1 2024-03-05
     echo '{"apapi":1,"type":"hour","node":"n1"}' >>"$acct/2024-03-05/n1.hours"

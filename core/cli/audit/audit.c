@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi audit: the energy that nodes have used, compared with what steps were given of it. */
+/*
+ * apapi audit: the energy that nodes have used by their meters, compared with what steps were given
+ * of it. A row is one node on one day in UTC; the row of all nodes is their sum.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -25,19 +28,15 @@
 #define DAY_NS (86400 * NS_PER_S)
 #define KEY_SIZE 400
 
-/*
- * The energy of nodes by their meters, compared with its use. A row is one node on one day in UTC.
- * The row of all nodes is the sum of the other rows' numbers and energies.
- */
-
 #define AUDIT_GAP_KINDS 8
 
 /* Energies are known of the domains that add up, and of the meter of the whole node. */
 enum meter { AUDIT_TOTAL, AUDIT_NODE, METERS };
 
 /* LATE_S: time before the first line of the node's own record. IDLE_SUM_J: idle power by its time.
- * RESETS and HOURS are of the node's own record, RECORDS are records of steps. ASIDE_J: shares of
- * rows without energy of a meter. LOST_J and those after it are set by audit_find_lost(). */
+ * RESETS and HOURS are of the node's own record, RECORDS are records of steps, OUTSIDE those with a
+ * share of hours that have no line. COMPARED_J: energy of rows with a closure, ACCOUNTED_J: its
+ * use. LOST_J and those after it are set by audit_find_lost(). */
 enum number {
     EXPECTED_S,
     MEASURED_S,
@@ -48,7 +47,9 @@ enum number {
     HOURS,
     RECORDS,
     SHARELESS,
-    ASIDE_J,
+    OUTSIDE,
+    COMPARED_J,
+    ACCOUNTED_J,
     LOST_J,
     NOT_SHARED_J,
     EXCESS_J,
@@ -69,6 +70,7 @@ struct audit_gaps {
 struct audit_line {
     uint32_t row;
     int64_t start_ns, end_ns;
+    int64_t from_ns; /* start of a gap before the line; else start_ns */
     double measured_s, idle_w;
     uint64_t resets;
     struct hour_sum total, node_meter;
@@ -82,6 +84,7 @@ struct audit_row {
     double energies[METERS][ENERGIES];
     struct audit_gaps gaps[AUDIT_GAP_KINDS];
     size_t gap_count; /* in `gaps` */
+    uint32_t hours;   /* of the day that have a line or a gap, see audit_hours() */
     /* set by audit_evaluate(): */
     enum meter meter;   /* meter whose energies are shown */
     double closure_pct; /* sum of shares, idle and unattributed energy, in % of the meter's; NaN */
@@ -131,10 +134,17 @@ static int64_t audit_day_begin(int64_t unix_ns)
     return unix_ns - unix_ns % DAY_NS;
 }
 
-static void audit_set_end(struct audit_row *row, int64_t end_ns)
+/* @return a set of the hours of a row's day: bit h, if the time touches it */
+static uint32_t audit_hours(const struct audit_row *row, int64_t from_ns, int64_t end_ns)
 {
-    row->end_ns = end_ns;
-    row->numbers[EXPECTED_S] = (double)(end_ns - row->day_ns) / NS_PER_S;
+    uint32_t hours = 0;
+
+    for (int h = 0; h < 24; h++) {
+        int64_t hour_ns = row->day_ns + h * HOUR_NS;
+
+        hours |= from_ns < hour_ns + HOUR_NS && end_ns > hour_ns ? 1U << h : 0;
+    }
+    return hours;
 }
 
 /* @return the row; NULL: out of memory */
@@ -157,7 +167,7 @@ static struct audit_row *audit_find_row(struct audit *audit, const char *cluster
         row->cluster = pool_put(&audit->texts, cluster);
         row->node = pool_put(&audit->texts, node);
         row->day_ns = day_ns;
-        audit_set_end(row, audit_day_end(audit, day_ns));
+        row->end_ns = audit_day_end(audit, day_ns);
     }
     return row->cluster == POOL_NONE || row->node == POOL_NONE ? NULL : row;
 }
@@ -188,9 +198,8 @@ static void audit_total(const struct audit_row *row, struct audit_row *total)
         audit_add_gaps(total, &row->gaps[i]);
     }
     for (int i = 0; i < ENERGIES; i++) {
-        double *sum = &total->energies[AUDIT_TOTAL][i];
-
-        *sum = known_plus(*sum, row->energies[row->meter][i]);
+        total->energies[AUDIT_TOTAL][i] =
+            known_plus(total->energies[AUDIT_TOTAL][i], row->energies[row->meter][i]);
     }
 }
 
@@ -214,6 +223,7 @@ static void audit_add_line(const struct audit *audit, const struct audit_line *l
     }
     numbers[LATE_S] = numbers[HOURS] == 0 ? late_s : fmin(numbers[LATE_S], late_s);
     numbers[HOURS]++;
+    row->hours |= audit_hours(row, line->from_ns, line->end_ns);
     numbers[MEASURED_S] += line->measured_s;
     numbers[RESETS] += (double)line->resets;
     if (!isnan(line->idle_w)) {
@@ -228,10 +238,12 @@ static void audit_add_line(const struct audit *audit, const struct audit_line *l
 static int audit_keep_line(struct audit *audit, const struct hour *hour, struct audit_line *line)
 {
     bool meter = !isnan(hour->node_meter.energy_j);
+    bool gap = hour->gap_count > 0 && hour->gaps[0].start_ns < hour->start_ns;
 
     *line = (struct audit_line){.row = line->row,
                                 .start_ns = hour->start_ns,
                                 .end_ns = hour->end_ns,
+                                .from_ns = gap ? hour->gaps[0].start_ns : hour->start_ns,
                                 .measured_s = hour->measured_s,
                                 .idle_w = hour->idle_w,
                                 .resets = hour->resets,
@@ -280,7 +292,7 @@ static int audit_take_hour(const struct hour *hour, void *context)
         return -1;
     }
     if (present && hour->end_ns > row->end_ns) { /* the sampler has ended in the present hour */
-        audit_set_end(row, hour->end_ns);
+        row->end_ns = hour->end_ns;
     }
     line = &audit->lines[number];
     line->row = (uint32_t)(row - audit->rows);
@@ -337,7 +349,12 @@ static int audit_add_row_shares(const struct sum_store *store, const uint32_t *n
 
     if (result == 0) {
         for (size_t i = 0; i < entries.count; i++) {
-            row->numbers[SHARELESS] += entries.list[i].piece->shareless;
+            const struct sum_piece *piece = entries.list[i].piece;
+            int64_t end_ns = piece->start_ns + (int64_t)piece->elapsed_ns;
+
+            row->numbers[SHARELESS] += piece->shareless;
+            row->numbers[OUTSIDE] += row->hours && !piece->shareless &&
+                                     (audit_hours(row, piece->start_ns, end_ns) & ~row->hours);
         }
         result = sum_total(store, &entries, &total);
         free(entries.list);
@@ -373,32 +390,26 @@ static int audit_add_shares(struct audit *audit)
 
 /* --- figures that follow from a row ----------------------------------------------------------- */
 
-static double audit_known(double value)
-{
-    return isnan(value) ? 0 : value;
-}
-
 static double audit_percent(double value, double whole)
 {
-    return whole > 0 ? audit_known(value) / whole * 100 : 0;
+    return whole > 0 ? known_plus(value, 0) / whole * 100 : 0;
 }
 
 static void audit_evaluate(struct audit_row *row)
 {
-    const double *numbers = row->numbers, *energies;
-    double accounted_j;
+    const double *total = row->energies[AUDIT_TOTAL], *energies = row->energies[AUDIT_NODE];
+    enum energy first = isnan(total[METER_J]) && isnan(energies[METER_J]) ? SHARES_J : METER_J;
+    double *numbers = row->numbers;
 
-    row->meter =
-        isnan(row->energies[AUDIT_TOTAL][METER_J]) && !isnan(row->energies[AUDIT_NODE][METER_J])
-            ? AUDIT_NODE
-            : AUDIT_TOTAL;
+    row->meter = isnan(total[first]) && !isnan(energies[first]) ? AUDIT_NODE : AUDIT_TOTAL;
     energies = row->energies[row->meter];
-    if (isnan(energies[METER_J])) {
-        row->numbers[ASIDE_J] = audit_known(energies[SHARES_J]);
+    if (row->day_ns && energies[METER_J] > 0 && numbers[OUTSIDE] == 0) {
+        numbers[COMPARED_J] = energies[METER_J];
+        numbers[ACCOUNTED_J] = known_plus(known_plus(energies[SHARES_J], energies[IDLE_J]),
+                                          known_plus(energies[UNATTRIBUTED_J], 0));
     }
-    accounted_j = audit_known(energies[SHARES_J]) - numbers[ASIDE_J] +
-                  audit_known(energies[IDLE_J]) + audit_known(energies[UNATTRIBUTED_J]);
-    row->closure_pct = energies[METER_J] > 0 ? accounted_j / energies[METER_J] * 100 : NAN;
+    row->closure_pct =
+        numbers[COMPARED_J] > 0 ? numbers[ACCOUNTED_J] / numbers[COMPARED_J] * 100 : NAN;
     row->unmeasured_s = fmax(numbers[EXPECTED_S] - numbers[MEASURED_S], 0);
     row->worse = audit_percent(row->unmeasured_s, numbers[EXPECTED_S]) +
                  fabs(audit_percent(energies[UNATTRIBUTED_J], energies[METER_J])) +
@@ -413,40 +424,24 @@ static void audit_evaluate(struct audit_row *row)
 static void audit_find_lost(struct audit_row *row)
 {
     const double *energies = row->energies[row->meter];
-    double lacking_j = audit_known(energies[STEPS_J]) - audit_known(energies[SHARES_J]);
+    double lacking_j = known_plus(energies[STEPS_J], 0) - known_plus(energies[SHARES_J], 0);
     double *numbers = row->numbers;
 
-    if (numbers[HOURS] > 0 && fabs(lacking_j) > audit_known(energies[METER_J]) * TOLERANCE) {
+    if (numbers[HOURS] > 0 && fabs(lacking_j) > known_plus(energies[METER_J], 0) * TOLERANCE) {
         numbers[lacking_j < 0            ? EXCESS_J
                 : numbers[SHARELESS] > 0 ? NOT_SHARED_J
                                          : LOST_J] = fabs(lacking_j);
     }
 }
 
-#define REASONS_SIZE 1024
-
-/* Reasons are a text such as "sampler down 19 min 59.0 s (2 times); meter reset 1". */
-
-static void audit_explain_late(const struct audit_row *row, char reasons[REASONS_SIZE])
-{
-    int64_t late_ns = (int64_t)(row->numbers[LATE_S] * NS_PER_S);
-    char until[TIMESTAMP_SIZE];
-
-    if (row->day_ns) {
-        timestamp_format(until, sizeof until, row->day_ns + late_ns);
-        text_append(reasons, REASONS_SIZE, "; ", "no node sampler before %.5s",
-                    until + strlen("2026-11-21T"));
-    } else {
-        text_append(reasons, REASONS_SIZE, "; ", "no node sampler yet %s",
-                    units_duration(row->numbers[LATE_S]).text);
-    }
-}
+#define REASONS_SIZE 1024 /* "sampler down 19 min 59.0 s (2 times); meter reset 1" */
 
 static void audit_explain_time(const struct audit *audit, const struct audit_row *row,
                                char reasons[REASONS_SIZE])
 {
     const double *numbers = row->numbers;
     double least_s = numbers[EXPECTED_S] * TOLERANCE, unmeasured_s = row->unmeasured_s;
+    char from[TIMESTAMP_SIZE];
 
     for (size_t i = 0; i < row->gap_count; i++) {
         const struct audit_gaps *gaps = &row->gaps[i];
@@ -458,7 +453,11 @@ static void audit_explain_time(const struct audit *audit, const struct audit_row
         unmeasured_s -= gaps->elapsed_s;
     }
     if (numbers[LATE_S] > least_s) {
-        audit_explain_late(row, reasons);
+        timestamp_format(from, sizeof from, row->day_ns + (int64_t)(numbers[LATE_S] * NS_PER_S));
+        text_append(reasons, REASONS_SIZE, "; ", "no node sampler %s %.*s",
+                    row->day_ns ? "before" : "yet", row->day_ns ? 5 : TIMESTAMP_SIZE,
+                    row->day_ns ? from + strlen("2026-11-21T")
+                                : units_duration(numbers[LATE_S]).text);
         unmeasured_s -= numbers[LATE_S];
     }
     if (unmeasured_s > least_s) {
@@ -473,18 +472,17 @@ static void audit_explain_time(const struct audit *audit, const struct audit_row
 
 static void audit_explain_energy(const struct audit_row *row, char reasons[REASONS_SIZE])
 {
-    static const char *const texts[NUMBERS] = {[LOST_J] = "no record",
+    static const char *const texts[NUMBERS] = {[SHARELESS] = "records without share",
+                                               [OUTSIDE] = "records without hours",
+                                               [LOST_J] = "no record",
                                                [NOT_SHARED_J] = "not in records",
                                                [EXCESS_J] = "records exceed hours"};
 
-    if (row->numbers[SHARELESS] > 0) {
-        text_append(reasons, REASONS_SIZE, "; ", "records without share %.0f",
-                    row->numbers[SHARELESS]);
-    }
-    for (int i = LOST_J; i <= EXCESS_J; i++) {
-        if (row->numbers[i] > 0) {
+    for (int i = SHARELESS; i < NUMBERS; i++) {
+        if (texts[i] && row->numbers[i] > 0) {
             text_append(reasons, REASONS_SIZE, "; ", "%s %s", texts[i],
-                        units_quantity(row->numbers[i], "J").text);
+                        i < LOST_J ? units_part(true, "%.0f", row->numbers[i]).text
+                                   : units_quantity(row->numbers[i], "J").text);
         }
     }
 }
@@ -512,6 +510,7 @@ static int audit_settle(struct audit *audit)
     for (size_t i = 0; i < audit->row_count; i++) {
         struct audit_row *row = &audit->rows[i];
 
+        row->numbers[EXPECTED_S] = (double)(row->end_ns - row->day_ns) / NS_PER_S;
         audit_evaluate(row);
         audit_find_lost(row);
         /* Nothing is said of a row that has only the present hour. */
