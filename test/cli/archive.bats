@@ -169,9 +169,9 @@ shim_sampler() { # VARIABLE=FILE
     step 1 true >"$BATS_TEST_TMPDIR/out" 3>&- &
     host=$!
     eventually test -s "$BATS_TEST_TMPDIR/out" # the answer
-    has_spooled() { [[ $(spooled) -eq 1 ]]; }
-    eventually has_spooled
-    jq -e '.complete and .delayed' "$spool"/n1/1.0-*.json
+    is_delayed() { jq -e '.complete and .delayed' "$spool"/n1/1.0-*.json; } # until then a checkpoint is there
+    eventually is_delayed
+    [[ $(spooled) -eq 1 ]]
     jq -e '.complete and (has("delayed") | not)' "$BATS_TEST_TMPDIR/out"
     rm "$held"
     wait "$host"

@@ -94,15 +94,15 @@ print(*got)' >out 2>err 3>&- &
     wait $!
     [[ $(<out) == '2 10 15 34' && $(<err) == *'apapi: "python3"'* ]]
     # without a handler they are ignored there, too, and end no series of runs
-    env --ignore-signal=INT "$atime" -c estimate -r 2 sh -c 'echo >>runs; sleep 0.5' 2>err 3>&- &
+    env --ignore-signal=INT "$atime" -c estimate -r 2 sh -c 'echo >>runs; for i in $(seq 2000); do [ -e sent ] || sleep 0.05; done' 2>err 3>&- &
     eventually test -e runs
-    kill -INT $!
+    kill -INT $! && touch sent
     wait $!
     [[ $(wc -l <runs) -eq 2 ]]
 }
 
 @test "a signal to the whole group reaches the program once" {
-    local count="trap 'n=\$((n + 1))' \$0; touch ready; for i in 1 2 3; do sleep 0.1; done; echo \"signals \$n\" >out" signal
+    local count="trap 'n=\$((n + 1))' \$0; touch ready; for i in {1..2000}; do sleep 0.05; [ -z \"\$n\" ] || [ \$((left += 1)) -lt 6 ] || break; done; echo \"signals \$n\" >out" signal
     leave_segv
     cd "$BATS_TEST_TMPDIR"
     for signal in TERM TERM TERM USR1 ALRM XCPU VTALRM PROF IO SYS ABRT SEGV RTMIN RTMAX; do
@@ -120,7 +120,7 @@ print(*got)' >out 2>err 3>&- &
     cd "$BATS_TEST_TMPDIR"
     setsid env --default-signal "$atime" -c estimate bash -c "$count" >/dev/null 2>&1 3>&- &
     eventually test -e ready
-    witness=$(pgrep -P $! -x witness)
+    witness=$(eventually pgrep -P $! -x witness)
     kill -STOP "$witness"
     eventually grep -q '^State:.T' "/proc/$witness/status"
     kill -TERM -- -$!

@@ -22,7 +22,7 @@ setup() {
     needs_sim
     echo 'rapl:::PACKAGE_ENERGY:*,APAPI_OP1_DIV_DIFF_TIME,APAPI_STAT_ACC,APAPI_STAT_ALL,auto,energy,J,1,power,W,1,energy,none' >"$ops"
     APAPI_EVENTOPS=$ops run -0 --separate-stderr sim --package-w 100 -- "$atime" -f json sleep 0.5
-    jq -e '[.components[0].events[] | select(.name | startswith("rapl:::PACKAGE_ENERGY")) | .uncertainty_j > 0 and .uncertainty_j < 25 and .gaps == null] |
+    jq -e '[.components[0].events[] | select(.name | startswith("rapl:::PACKAGE_ENERGY")) | .uncertainty_j > 0 and .uncertainty_j < .total / 2 and .gaps == null] |
         length == 2 and all' <<<"$stderr"
 }
 

@@ -79,8 +79,8 @@ ask_prometheus() {
 rule_files: ["$monitoring/prometheus-alerts.yml"]
 scrape_configs:
   - job_name: node
-    scrape_interval: 100ms
-    scrape_timeout: 100ms
+    scrape_interval: 2s # a busy machine may need long for one, which would be a failure
+    scrape_timeout: 2s
     static_configs: [{targets: ["127.0.0.1:8000"]}]
 END
     cat >ask.py <<'END'

@@ -70,7 +70,7 @@ launch() { # KIND
     nap=4711.$RANDOM$RANDOM
     run -0 env -u APAPI_TEST_RUN -u TMPDIR "$repository/test/launch" "$BATS_TEST_TMPDIR/tap" unit/test_x check \
         sh -c "sleep $nap & echo \$TMPDIR >$BATS_TEST_TMPDIR/folder; touch \$TMPDIR/file"
-    run -1 pgrep -f "sleep $nap"
+    eventually eval '! pgrep -f "sleep $nap"'
     folder=$(<"$BATS_TEST_TMPDIR/folder")
     [[ $folder == /?*/apapi-test.* && ! -e $folder ]]
 }

@@ -6,7 +6,7 @@ usage() {
     cat <<END
 usage: test/fuzz/run.sh [RUNS | SECONDSs] [PARSER]...
 Fuzz the parsers (config, events, packet, record, regions, sacct, threshold; default: all of them) with 20000 inputs each, or
-RUNS, or for SECONDS each ("60s"). Exit status: 0 nothing found, 1 something found, 2 wrong usage, 77 no libFuzzer here.
+RUNS, or with others for SECONDS each ("60s"). Exit status: 0 nothing found, 1 something found, 2 wrong usage, 77 no libFuzzer here.
 What is found, and new inputs, lie in build/fuzz.
 END
 }
@@ -20,8 +20,8 @@ if [[ ! $amount =~ ^[0-9]+s?$ ]]; then
     usage >&2
     exit 2
 fi
-limit=-runs=$amount
-[[ $amount != *s ]] || limit=-max_total_time=${amount%s}
+limit=(-runs="$amount" -seed=1) # always the same inputs
+[[ $amount != *s ]] || limit=(-max_total_time="${amount%s}")
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cd "$here"
@@ -75,7 +75,7 @@ fuzz() { # NAME
     flock "$lock" # one at a time: they write the same files
     build "$1" || return 1
     [[ -e $words ]] || words= # the others' are found without
-    if "$dir/fuzz_$1" "$limit" ${words:+-dict="$words"} -max_len=2048 -timeout=10 \
+    if "$dir/fuzz_$1" "${limit[@]}" ${words:+-dict="$words"} -max_len=2048 -timeout=10 \
         -print_final_stats=1 -artifact_prefix="$dir/" "$dir/corpus" "test/fuzz/corpus/$1" \
         >"$dir/log" 2>&1; then
         printf '%-10s %s executions, nothing found\n' "$1" \

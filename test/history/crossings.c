@@ -322,8 +322,7 @@ void crossings_sample(struct crossings *crossings, size_t component,
     }
 }
 
-/* --- the levels that a course passes, counted once more, from the course as a whole ------------
- */
+/* --- the levels that a course passes, counted once more, from the course as a whole ----------- */
 
 /* How often a course passes a threshold's level. */
 struct crossings_levels {

@@ -524,8 +524,7 @@ static void judge_domains(struct play *play, const struct apapi_measurement *m)
     }
 }
 
-/* --- outputs: the record, the live page, the figures of a snapshot -----------------------------
- */
+/* --- outputs: the record, the live page, the figures of a snapshot ---------------------------- */
 
 static bool is_near(double a, double b)
 {

@@ -48,7 +48,7 @@ upgrade() {
     for ((i = 0; i < 20; i++)); do
         "$cluster" run srun -n1 -c1 --apapi=rapl sleep 4 >"/tmp/step.$i" 2>&1 &
     done
-    until [[ $("$cluster" run squeue -h -t R | wc -l) -ge 10 ]]; do sleep 0.1; done
+    until [[ $("$cluster" run squeue -h -t R | wc -l) -ge 10 || $(jobs -rp | wc -l) -lt 20 ]]; do sleep 0.1; done # a busy machine may be slower
     apt_install "$newer"/{apapi,slurm-spank-apapi}_*.deb
     wait
     version=$(dpkg-query -W -f '${Version}' apapi)

@@ -150,7 +150,7 @@ static inline void remove_node(void)
 /* A test with a running node sampler. */
 #define NODE(name) TEST_WITH(name, make_node, remove_node)
 
-/* @return a reading of an interval of `seconds`, right after the interval before. */
+/* @return a reading of the next interval of `seconds`. All are in one hour, of 2100-01-01. */
 static inline struct node_reading reading_of(double seconds, double package_j)
 {
     static uint64_t now_ns = 1000000000;
@@ -158,7 +158,7 @@ static inline struct node_reading reading_of(double seconds, double package_j)
 
     now_ns += (uint64_t)(seconds * 1e9);
     reading.end_ns = now_ns;
-    reading.end_unix_ns = clock_unix_ns();
+    reading.end_unix_ns = INT64_C(4102488000) * NS_PER_S + (int64_t)now_ns;
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         reading.energy_j[d] = NAN;
     }

@@ -356,8 +356,7 @@ static void forget(void)
 
 #define PREPARED(name) TEST_WITH(name, NULL, forget)
 
-/* Set variables from "APAPI_GPUS=0,2 SLURM_STEP_GPUS=1"; "gpus" is the step's setting, '_' a blank.
- */
+/* Set variables from "APAPI_GPUS=0,2 SLURM_STEP_GPUS=1"; "gpus" is the step's setting, _: blank. */
 static void set_lists(const char *lists)
 {
     char copy[256], *rest = copy, *word;

@@ -114,8 +114,7 @@ TEST(the_record_that_knows_more_counts)
     assert_pair("batch n1 0 100 200", "0 n1 0 90 300", 200.0001, 20000, 100);
 }
 
-/* @return a step with GPUs, as "01"; "": which GPUs it has is not known. @param text  for written()
- */
+/* @return a step with GPUs, as "01"; "": its GPUs are not known. @param text  for written() */
 static struct apapi_record with_gpus(const char *gpus, const char *text)
 {
     static struct apapi_event_result events[3][2];

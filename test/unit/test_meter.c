@@ -276,8 +276,7 @@ TEST(a_gauge_shows_means_between_shown_readings)
     assert_near(result.summary.mean, 120);
 }
 
-/* The extremes are that value, without the error of a sum, which JSON would round away from it.
- */
+/* The extremes are that value, without the error of a sum, which JSON would round from it. */
 TEST(a_constant_gauge_shows_its_value)
 {
     for (uint64_t raw = 200000; raw <= 200020; raw++) {
@@ -325,8 +324,7 @@ TEST(a_power_that_no_device_has_waits_for_the_next_reading)
     }
 }
 
-/* A device that is on draws power: its gauge of 0 W is not working. Graphics may draw hardly any.
- */
+/* A device that is on draws power: its gauge of 0 W does not work. Graphics may draw hardly any. */
 TEST(a_gauge_of_0_w)
 {
     static const enum apapi_domain domains[] = {APAPI_DOMAIN_GPU, APAPI_DOMAIN_UNCORE};
@@ -490,8 +488,7 @@ static void probe_see(double increment, uint64_t after_ns)
 
 #define PROBE(name) TEST_WITH(name, begin_probe, NULL)
 
-/* Of a longer wait, only one update counts. In less than twice an update, all may have been one
- * update. */
+/* Of a longer wait, only one update counts. In less than twice an update, all may have been one. */
 PROBE(one_update_is_seen)
 {
     static const struct {

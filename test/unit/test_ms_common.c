@@ -207,8 +207,7 @@ PREPARED(intel)
     machine_close(machine);
 }
 
-/* A second thread of a core, a CPU that is off, a fifth core, a package beyond the second one.
- */
+/* A second thread of a core, a CPU that is off, a fifth core, a package beyond the second. */
 PREPARED(frequencies)
 {
     static const char *const cpus[][3] = {

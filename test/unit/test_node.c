@@ -61,8 +61,7 @@ static double shown_j(enum apapi_domain domain)
     return meters.shown->domains[domain].total;
 }
 
-/* @return what a second sampler adds; a counter stood at `raw`, and `since_ns` later at `later`.
- */
+/* @return what a second sampler adds; a counter is at `raw`, and `since_ns` later at `later`. */
 static double unseen_of(uint64_t raw, uint64_t later, uint64_t since_ns, unsigned resets)
 {
     static uint64_t time_ns = 1000 * SECOND; /* each call begins later than the one before */

@@ -398,6 +398,14 @@ NODE(an_hour_closes)
     assert_string_equal(hour.gaps[0].reason, "sampler down");
 }
 
+/* Set the time of the last sampler's last line. */
+static void end_sampler_at(int64_t unix_ns)
+{
+    const struct timespec at = {unix_ns / NS_PER_S, unix_ns % NS_PER_S}, times[] = {at, at};
+
+    assert_int_equal(utimensat(AT_FDCWD, in_base(IDLE_FILE), times, 0), 0);
+}
+
 /* The next sampler writes the last checkpoint, and the gap begins at the checkpoint. */
 NODE(a_killed_sampler_loses_a_checkpoint_at_most)
 {
@@ -415,14 +423,14 @@ NODE(a_killed_sampler_loses_a_checkpoint_at_most)
     end_sampler();
     assert_near(read_hour().total.energy_j, 100);
     empty_accounting();
-    begin_sampler();
     reading = reading_of(60, 6000);
-    reading.end_unix_ns += 100 * NS_PER_S;
+    end_sampler_at(reading.end_unix_ns - 100 * NS_PER_S);
+    begin_sampler();
     reading.unseen = true;
     node_shares_add(shares, &reading);
     end_sampler();
     assert_int_equal(read_hour().gap_total, 1); /* one gap up to the last reading, and since then */
-    assert_true(read_hour().gaps[0].elapsed_s >= 100);
+    assert_near(read_hour().gaps[0].elapsed_s, 100);
 }
 
 /* --- lines that wait -------------------------------------------------------------------------- */
@@ -530,13 +538,11 @@ NODE(no_two_hours_begin_at_the_same_moment)
  * sampler's last line does not. */
 static void assert_gap(int64_t saved_ns, int64_t begin_ns, const char *reason)
 {
-    const struct timespec times[] = {
-        {.tv_nsec = UTIME_OMIT}, {.tv_sec = saved_ns / NS_PER_S, .tv_nsec = saved_ns % NS_PER_S}};
     struct hour hour;
 
     empty_accounting();
     write_string(in_base(IDLE_FILE), "");
-    assert_int_equal(utimensat(AT_FDCWD, in_base(IDLE_FILE), times, 0), 0);
+    end_sampler_at(saved_ns);
     begin_sampler();
     for (int i = 1; i <= 2; i++) {
         add_at(begin_ns + i * NS_PER_S, 100);
@@ -546,7 +552,7 @@ static void assert_gap(int64_t saved_ns, int64_t begin_ns, const char *reason)
     assert_int_equal(hour.gap_total, *reason != '\0');
     assert_string_equal(hour.gap_total ? hour.gaps[0].reason : "", reason);
     if (hour.gap_total) {
-        assert_true(hour.gaps[0].elapsed_s > 0 && hour.gaps[0].elapsed_s <= 4200.1);
+        assert_true(hour.gaps[0].elapsed_s > 0 && hour.gaps[0].elapsed_s <= 6000.1);
         assert_near(hour.measured_s, 2);
     }
 }
@@ -558,7 +564,7 @@ TEST_WITH(a_boot_is_a_gap, make_root, remove_root)
 
     clock_gettime(CLOCK_BOOTTIME, &now);
     boot_ns = clock_unix_ns() - now.tv_sec * NS_PER_S;
-    begin_ns = boot_ns + 3600 * NS_PER_S;
+    begin_ns = (boot_ns + 3600 * NS_PER_S) / HOUR * HOUR + HOUR / 2; /* both readings in one hour */
     assert_gap(boot_ns - 600 * NS_PER_S, begin_ns, "reboot");
     assert_gap(boot_ns + 1200 * NS_PER_S, begin_ns, "sampler down");
     assert_gap(begin_ns + 60 * NS_PER_S, begin_ns, ""); /* the clock was set back */

@@ -72,6 +72,13 @@ static int steps(void)
     return atomic_load(&meters[PLAIN].good) - 1;
 }
 
+/* A busy machine may need longer than a stop waits for the thread of the handlers. */
+static void assert_told(int number, int count)
+{
+    await(&told[number].count, count);
+    assert_int_equal(told[number].count, count);
+}
+
 #define PREPARED(name) TEST_WITH(name, begin, clean_up)
 
 /* While one handler hangs, the crossings of the other one wait. */
@@ -110,10 +117,11 @@ PREPARED(what_is_removed_is_told_no_more)
 
 PREPARED(a_handler_removes_its_threshold)
 {
-    create_and_start("plain");
+    create("plain");
     told[0].session = session;
     set(EVENT, STEP_J, APAPI_OVERFLOW_EVERY, &told[0]);
     set(EVENT, STEP_J, APAPI_OVERFLOW_EVERY, &told[1]);
+    start_again();
     await(&told[1].calls, 5);
     halt();
     assert_int_equal(told[0].calls, 1);
@@ -140,8 +148,8 @@ PREPARED(a_handler_that_hangs)
     assert_int_equal(atomic_load(&told[1].calls), 0);
     atomic_store(&told[0].hang, false);
     halt();
-    assert_int_equal(told[0].count, steps());
-    assert_int_equal(told[1].count, steps() / 2);
+    assert_told(0, steps());
+    assert_told(1, steps() / 2);
     assert_true(told[0].latest.first_ns <= told[0].latest.time_ns);
 }
 
@@ -153,7 +161,7 @@ PREPARED(a_handler_that_takes_snapshots_until_the_stop)
     assert_int_equal(apapi_session_start(session, 0, NULL), 0);
     await_more(&meters[PLAIN], 20);
     halt();
-    assert_int_equal(told[0].count, steps());
+    assert_told(0, steps());
 }
 
 PREPARED(nobody_waits_long_for_a_handler)
@@ -283,7 +291,7 @@ PREPARED(at_most_64)
     await_more(&meters[PLAIN], 70);
     halt();
     for (int i = 0; i < APAPI_OVERFLOW_MAX; i++) {
-        assert_int_equal(told[i].count, steps() / (i + 1));
+        assert_told(i, steps() / (i + 1));
     }
     assert_true(told[63].latest.vector >> 63 & 1);
 }

@@ -202,8 +202,7 @@ TEST(no_descriptor_reaches_another_program)
     papi->close(reader);
 }
 
-/* --- threads: PAPI crashes in those that it does not know, or knew before a shutdown -----------
- */
+/* --- threads: PAPI crashes in those that it does not know, or knew before a shutdown ---------- */
 
 static void *open_late(void *unused)
 {

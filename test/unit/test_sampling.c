@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The shared worker's schedule: absolute deadlines, missed ticks, intervals of components, and the
- * guard. */
+/* The shared worker's schedule: absolute deadlines, missed ticks, intervals, and the guard. */
 #include "session/component.h"
 #include "session/schedule.h"
 #include "unit/unit.h"

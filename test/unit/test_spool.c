@@ -103,8 +103,7 @@ PREPARED(what_its_owner_holds_is_his)
     assert_string_equal(found(SPOOL_WRITTEN), "");
 }
 
-/* Files as a dying process leaves them: before the new file, with a part of it, before its rename.
- */
+/* Files as a dying process leaves them: before a new file, with a part of it, before its rename. */
 PREPARED(a_crash_at_each_step)
 {
     static const struct {

@@ -600,8 +600,7 @@ WITH_TREE(unusual_chips)
     assert_string_equal(reader->events[0].name, "hwmon:::a_b_c_d:energy1");
 }
 
-/* --- Cray's pm_counters: names, domains, and when their values are refused ----------------------
- */
+/* --- Cray's pm_counters: names, domains, and when their values are refused -------------------- */
 
 /* The controller's work while the library reads: called before each read, with its number. */
 static void (*meanwhile)(unsigned number);
