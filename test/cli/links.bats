@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# test/analyze/links: who may call whom in core/, circles of files, and files that are compiled twice.
+# test/analyze/rooms --links: who may call whom in core/, circles of files, and files that are compiled twice.
 
 load ../environment
 
 setup() {
-    links=$BATS_TEST_DIRNAME/../../test/analyze/links
+    rooms=$BATS_TEST_DIRNAME/../../test/analyze/rooms
     tree=$BATS_TEST_TMPDIR/tree
     mkdir -p "$tree"/core/{base,record,sum,cli/show} "$tree/build/core"
     cat >"$tree/core/rooms" <<'END'
@@ -48,7 +48,7 @@ compile() { # SOURCE OBJECT
 }
 
 breaks() { # LINE
-    run -1 "$links" "$tree/build" "$tree"
+    run -1 "$rooms" --links "$tree/build" "$tree"
     [[ $output == "$1" ]]
 }
 
@@ -56,7 +56,7 @@ breaks() { # LINE
     cd "$tree"
     put base/table.c table merge
     build base/text.c
-    tells 0 '' "$links" "$tree/build" "$tree"
+    tells 0 '' "$rooms" --links "$tree/build" "$tree"
 }
 
 @test "a call of a room above is named with both files, also without an include" {
@@ -72,7 +72,7 @@ breaks() { # LINE
     build base/text.c
     breaks 'core/cli/show/show.c: cli/show may not use sum (merge of core/sum/merge.c), see core/rooms'
     build sum/merge.c
-    run -0 "$links" "$tree/build" "$tree"
+    run -0 "$rooms" --links "$tree/build" "$tree"
 }
 
 @test "files that call each other in a circle are named, also where a part of it is an include" {
