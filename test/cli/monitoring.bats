@@ -207,5 +207,5 @@ END
     run -0 promtool check rules prometheus-alerts.yml
     run -0 promtool test rules alerts.yml
     # each rule has a case in which it fires
-    [[ -z $(sed -n 's/^ *- alert: //p' prometheus-alerts.yml | grep -vxFf <(sed -n 's/^ *- alertname: //p' alerts.yml)) ]]
+    run ! grep -vxFf <(sed -n 's/^ *- alertname: //p' alerts.yml) <(sed -n 's/^ *- alert: //p' prometheus-alerts.yml)
 }
