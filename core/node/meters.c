@@ -18,6 +18,7 @@
 #include "base/files.h"
 #include "base/shared_page.h"
 #include "base/text.h"
+#include "measure/counter.h"
 #include "record/record.h"
 #include "session/live.h"
 
@@ -124,9 +125,7 @@ static int state_open(struct node_state *state, int folder, struct apapi_error *
         state->now = *newest;
         return 0;
     }
-    memset(file, 0, sizeof *file);
-    file->magic = NODE_STATE_MAGIC;
-    file->size = sizeof *file;
+    *file = (struct node_state_file){.magic = NODE_STATE_MAGIC, .size = sizeof *file};
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         state->now.total_j[d] = NAN;
     }
@@ -181,9 +180,8 @@ static void sum_domains(const struct apapi_live_slot domains[APAPI_LIVE_DOMAINS]
 {
     *sum = (struct apapi_live_slot){.total = NAN, .rate = NAN, .uncertainty_j = NAN};
     for (int d = 0; d < APAPI_DOMAINS; d++) {
-        if (sum_counts(&domains[d], d, node_meter) && domains[d].time_ns > sum->time_ns) {
-            sum->time_ns = domains[d].time_ns;
-        }
+        sum->time_ns = greater_count(
+            sum->time_ns, sum_counts(&domains[d], d, node_meter) ? domains[d].time_ns : 0);
     }
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         struct apapi_live_slot slot = domains[d];
@@ -195,8 +193,7 @@ static void sum_domains(const struct apapi_live_slot domains[APAPI_LIVE_DOMAINS]
         sum->total = known_plus(sum->total, apapi_live_energy_at_j(&slot, sum->time_ns));
         if (sum->time_ns - slot.time_ns <= METER_PATIENCE * slot.interval_ns) {
             sum->rate = known_plus(sum->rate, slot.rate);
-            sum->interval_ns =
-                slot.interval_ns > sum->interval_ns ? slot.interval_ns : sum->interval_ns;
+            sum->interval_ns = greater_count(sum->interval_ns, slot.interval_ns);
             sum->flags |= slot.flags;
         }
     }
@@ -273,12 +270,19 @@ int node_meters_copy(struct node_meters *meters, int folder, struct apapi_error 
 {
     const size_t state_size = sizeof *meters->state->file, page_size = sizeof *meters->shown;
     void *state = node_folder_map(folder, NODE_STATE, state_size, NULL, err);
-    void *page = state ? node_folder_map(folder, NODE_PAGE, page_size, NULL, err) : NULL;
+    struct apapi_live_page *page =
+        state ? node_folder_map(folder, NODE_PAGE, page_size, NULL, err) : NULL;
 
     if (page) {
         pthread_mutex_lock(&meters->mutex);
         memcpy(state, meters->state->file, state_size);
-        memcpy(page, meters->shown, page_size);
+        for (int d = 0; d < APAPI_LIVE_DOMAINS; d++) {
+            live_slot_write(&page->domains[d], &meters->shown->domains[d]);
+        }
+        /* the first word last: a reader knows by it that the page is whole */
+        shared_words_store((shared_word *)page + 1, (const shared_word *)meters->shown + 1,
+                           sizeof page->head / sizeof(shared_word) - 1);
+        shared_words_store(page, meters->shown, 1);
         pthread_mutex_unlock(&meters->mutex);
     }
     shared_page_unmap(state, state_size);
@@ -355,9 +359,7 @@ static void meters_count(struct node_meters *meters, const struct apapi_sample *
     slot.rate = isnan(slot.rate) ? shown->rate : slot.rate; /* of the last sampler */
     slot.readings = shown->readings + 1;
     live_slot_write(shown, &slot);
-    if (slot.time_ns > meters->state->now.time_ns) {
-        meters->state->now.time_ns = slot.time_ns;
-    }
+    meters->state->now.time_ns = greater_count(meters->state->now.time_ns, slot.time_ns);
 }
 
 /* Write the total for Slurm, which never falls. NaN: the meters that count are not read yet. */
@@ -426,9 +428,7 @@ static void meters_next_gpus(struct node_meters *meters, struct node_reading *re
         reading->gpu_energy_j[i] = NAN;
     }
     for (uint32_t i = 0; i < apapi_live_event_count(live); i++) {
-        if (meters_is_gpu(&live->names[i], APAPI_KIND_ENERGY)) {
-            kind = APAPI_KIND_ENERGY;
-        }
+        kind = meters_is_gpu(&live->names[i], APAPI_KIND_ENERGY) ? APAPI_KIND_ENERGY : kind;
     }
     for (uint32_t i = 0; i < apapi_live_event_count(live); i++) {
         int index = meters_is_gpu(&live->names[i], kind) ? node_gpu_index(live->names[i].name) : -1;

@@ -305,6 +305,27 @@ NODE_TEST(totals_go_on)
     assert_float_equal(reading.energy_j[APAPI_DOMAIN_PACKAGE], 3, 1e-9);
 }
 
+/* Slurm's plugin may have mapped the page there, and look at it meanwhile. */
+NODE_TEST(who_reads_a_page_that_is_copied_sees_each_row_as_one)
+{
+    const enum apapi_domain d = APAPI_DOMAIN_PACKAGE;
+    struct apapi_live_page *page;
+    int other;
+
+    begin();
+    read_meter(&fake_energy_event, 1000000, 1, 10 * SECOND);
+    assert_int_equal(mkdirat(folder, "new", 0700), 0);
+    other = openat(folder, "new", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    page = node_folder_map(other, NODE_PAGE, sizeof *page, NULL, &why);
+    page->domains[d].sequence = meters.shown->domains[d].sequence;
+    assert_int_equal(node_meters_copy(&meters, other, &why), 0);
+    assert_true(page->domains[d].sequence > meters.shown->domains[d].sequence);
+    assert_float_equal(page->domains[d].total, 1, 1e-9);
+    assert_memory_equal(&page->head, &meters.shown->head, sizeof page->head);
+    shared_page_unmap(page, sizeof *page);
+    close(other);
+}
+
 /* --- the name of a node in the command line of slurmd ----------------------------------------- */
 
 TEST(each_way_to_write_the_name)
