@@ -106,8 +106,10 @@ for family in families:
         domains: {package: {now: 77, total: 4500}, dram: {now: 5, total: 300, failed: true}}},
         {node: "n1", job: 8, step: "0", user: "anna", cluster: "c1", age_s: 2, domains: {package: {now: 33, total: 60, age_s: 100}},
             budget_j: 5000, budget_used_j: 120.5},
-        {node: "n1", job: 9, step: "0", state: "starting"}, {node: "x1", job: 10, step: "0"}, {node: "n1", job: 11, step: "0", locked: false}]'
+        {node: "n1", job: 9, step: "0", state: "starting"}, {node: "n1", job: 12, step: "0", uid: 7, age_s: 61, domains: {}},
+        {node: "n1", job: 13, step: "0", uid: 7, age_s: 59, domains: {package: {now: 1, total: 2}}}, {node: "x1", job: 10, step: "0"}, {node: "n1", job: 11, step: "0", locked: false}]'
     record_line 7 0 n1 0 60 50 '.trust.unknown_domains = ["package"]' >spool/n1/7.0-1.json
+    record_line 14 0 n1 0 59 50 'del(.user) | .uid = 7' >>spool/n1/7.0-1.json
     exec 9<>spool/n1/7.0-1.json
     flock 9
     export_all text.prom -S now 9>&-
@@ -125,7 +127,9 @@ for family in families:
     [[ $output == *"apapi_step_info gauge None 1 account='physics' "*"jobid='7'"* ]]
     # a step without a checkpoint is there, too
     [[ $output == *"apapi_step_energy_joules_total counter joules 60 "*"jobid='8'"* && $output == *"apapi_step_running gauge None 1 "*"jobid='8'"* ]]
-    [[ $(grep -c '^apapi_step_running ' <<<"$output") -eq 2 && $output == *'apapi_records_skipped gauge None 0'* ]]
+    # in its first minute, a step waits for the name of its user: a late label would begin new series
+    [[ $(grep -c '^apapi_step_running ' <<<"$output") -eq 3 && $output == *"running gauge None 1 jobid='12'"* ]]
+    [[ $output == *'apapi_records_skipped gauge None 0'* ]]
     # the record has been written, the page is still there
     record 7 0 n1 0 100 50
     export_all text.prom 9>&-

@@ -26,6 +26,7 @@
 #define COMMAND "export"
 #define FILE_NAME "apapi.prom" /* in prometheus_dir */
 #define FILE_MODE 0644         /* readable by all: the node exporter does not run as root */
+#define NAME_PATIENCE_S 60     /* for the name of a user that has a number */
 
 struct export
 {
@@ -45,6 +46,12 @@ struct export
         host[HOST_NAME_MAX + 1]; /* `file` and query.wanted.nodes point to them if not given */
 };
 
+/* @return whether the name of a running step's user may still come: it would begin new series */
+static bool waits(const struct apapi_identity *id, double elapsed_s)
+{
+    return !*id->user && id->uid != APAPI_UNKNOWN && elapsed_s < NAME_PATIENCE_S;
+}
+
 /* --- records -------------------------------------------------------------------------------- */
 
 static int take_record(const struct apapi_record *record, const char *line, size_t size,
@@ -52,14 +59,14 @@ static int take_record(const struct apapi_record *record, const char *line, size
 {
     struct export *export = context;
     const struct apapi_measurement *m = &record->measurement;
+    bool wanted = export->running ? !waits(&record->id, (double)m->elapsed_ns / NS_PER_S)
+                                  : m->start_unix_ns + (int64_t)m->elapsed_ns >=
+                                        export->query.wanted.from_unix_ns;
 
     (void)line;
     (void)size;
     export->counts.waiting += export->spooled && !export->running && record->delayed;
-    return export->running ||
-                   m->start_unix_ns + (int64_t)m->elapsed_ns >= export->query.wanted.from_unix_ns
-               ? prometheus_add(export->prometheus, record, export->running)
-               : 0;
+    return wanted ? prometheus_add(export->prometheus, record, export->running) : 0;
 }
 
 static void note_problem(const struct apapi_scan_problem *problem, void *context)
@@ -98,18 +105,17 @@ static int fail_read(const char *path, struct apapi_error *err)
 
 static int read_accounting(struct export *export, struct apapi_error *err)
 {
-    const char *folder = export->query.dir;
     int result;
 
     export->spooled = export->running = false;
     if (open_scan(export, export->query.wanted.from_unix_ns, err)) {
         return -1;
     }
-    result = apapi_scan_folder(export->scan, folder, err);
+    result = apapi_scan_folder(export->scan, export->query.dir, err);
     if (result && errno == ENOENT && export->own_folders) {
         result = 0;
     } else if (result) {
-        fail_read(errno == ENOMEM ? "accounting files" : folder, err);
+        fail_read(errno == ENOMEM ? "accounting files" : export->query.dir, err);
     }
     return close_scan(export, result);
 }
@@ -202,7 +208,7 @@ static int take_page(const struct apapi_live_page *page, void *context)
     export->view.mono_ns = clock_monotonic_ns();
     result = top_add(&export->view, page);
     step = export->view.steps;
-    if (result == 0 && step->state != APAPI_LIVE_STARTING) {
+    if (result == 0 && step->state != APAPI_LIVE_STARTING && !waits(&step->id, step->elapsed_s)) {
         result = add_live(export->prometheus, step, &page->head);
     }
     return result;
@@ -218,9 +224,7 @@ static int read_pages(struct export *export, struct apapi_error *err)
     }
     result = apapi_live_scan(export->live_dir, take_page, export, &counts, err);
     top_clear(&export->view);
-    if (result == 0) {
-        export->counts.skipped += counts.broken;
-    }
+    export->counts.skipped += result == 0 ? counts.broken : 0;
     return result;
 }
 
@@ -331,9 +335,7 @@ int export_command(int argc, char **argv)
     if (argc - optind > (export.file && *export.file ? 0 : 1)) {
         return command_refuse(COMMAND, "one file; 'apapi help export' shows how");
     }
-    if (optind < argc) {
-        export.file = argv[optind];
-    }
+    export.file = optind < argc ? argv[optind] : export.file;
     if (!query->wanted.nodes) { /* Slurm's default name for this node */
         gethostname(export.host, sizeof export.host - 1);
         export.host[strcspn(export.host, ".")] = '\0';
