@@ -48,19 +48,18 @@ static const struct family {
     {"step_covered_ratio", "ratio", false,
      "Share of the step's time between good readings of the meters."},
     {"step_domain_covered_ratio", "ratio", true,
-     "Share of the step's time that the energy of a domain is of."},
+     "Share of the step's time that the energy of a domain covers."},
     {"step_rest_estimate_joules", "joules", true,
-     "Estimate of the energy in the other part of the time, in no other value."},
+     "Estimate of the energy in the time that is not covered; in no other value."},
     {"step_domain_unknown", NULL, true,
-     "Always 1. The domain has meters, and no energy that is known: sums over domains lack it."},
+     "Always 1. The domain has meters, but its energy is not known: sums over domains lack it."},
     {"step_budget_joules", "joules", false,
-     "Energy budget of the whole step, all its nodes. Of several the least."},
+     "Energy budget of the whole step, all its nodes; of several, the least."},
     {"step_budget_used_joules", "joules", false,
      "Energy of all nodes of the step with a budget, as srun adds it up."},
-    {"step_running", NULL, false,
-     "1: the step is running, and its values are as far as it has got; 0: it has ended."},
+    {"step_running", NULL, false, "1: the step is running; 0: it has ended."},
     {"step_info", NULL, false,
-     "Always 1. What else is known of the step, as labels to join by the others."},
+     "Always 1. Account, partition, QOS and job name as labels, for joining."},
 };
 
 /* Where the figures come from, the best source first. */
@@ -332,7 +331,8 @@ int prometheus_write(struct prometheus *prometheus, const struct prometheus_coun
             put_samples(out, value, &prometheus->steps[i]);
         }
     }
-    put_count(out, "steps_left_out", prometheus->left_out, "Steps that had no room here.");
+    put_count(out, "steps_left_out", prometheus->left_out,
+              "Steps that are left out, as there are too many.");
     put_count(out, "records_skipped", counts->skipped,
               "Lines and files that are no records, or cannot be read.");
     put_count(out, "records_waiting", counts->waiting,

@@ -431,7 +431,7 @@ static const struct option_table table = {
     .program = "apapi " COMMAND,
     .head = "usage: apapi report [OPTION]... [FILE]...\n"
             "Show the energy of jobs, from the accounting folder, FILEs of records (-: a pipe)\n"
-            "or --db. Without -j or FILE: records that ended today.\n",
+            "or --db. Without -j, -S, -E and FILE: records that ended today.\n",
     .foot = "TIME is written " WHEN_FORMS ".\n"
             "Exit status: 0 done, 1 no job found, or failure, 2 wrong usage.\n",
     .column = 32,
