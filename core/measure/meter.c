@@ -391,8 +391,8 @@ void apapi_value_result(const struct apapi_value_stats *stats, struct apapi_valu
     double factor = result->factor;
 
     result->last = stats->last / factor;
-    result->min = stats->min / factor;
-    result->max = stats->max / factor;
+    result->min = (factor < 0 ? stats->max : stats->min) / factor;
+    result->max = (factor < 0 ? stats->min : stats->max) / factor;
     result->avg = stats->count ? stats->weighted / stats->time / factor : NAN;
     result->acc = stats->count ? stats->acc / factor : NAN;
 }

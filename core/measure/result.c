@@ -360,8 +360,8 @@ static void take_windows(const struct apapi_meter *meter, const struct apapi_sum
 {
     double unit = meter->event->scale * 1e9 * rate->factor; /* the operation's time is in ns */
 
-    rate->min = windows->min / unit;
-    rate->max = windows->max / unit;
+    rate->min = (unit < 0 ? windows->max : windows->min) / unit;
+    rate->max = (unit < 0 ? windows->min : windows->max) / unit;
     rate->avg = fmax(rate->min, fmin(rate->max, rate->avg));
 }
 

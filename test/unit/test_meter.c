@@ -102,9 +102,11 @@ static void end(uint64_t ticks)
 TEST(constant_power_has_no_extremes)
 {
     for (uint64_t interval_us = 1000; interval_us <= 20000; interval_us += 1000) {
+        double sign = interval_us % 2000 ? 1 : -1;
+
         apapi_meter_init(&meter, &fake_energy_event, interval_us * 1000, NULL);
         meter.values.operation = APAPI_OP1_DIV_DIFF_TIME;
-        meter.wanted[1].factor = 1e-3; /* uJ/ns to W */
+        meter.wanted[1].factor = sign * 1e-3; /* uJ/ns to W */
         for (uint64_t i = 0; i <= 1000; i++) {
             uint64_t now_us = i * interval_us + i * 7919 % 997 * interval_us / 4000;
 
@@ -113,8 +115,8 @@ TEST(constant_power_has_no_extremes)
         finish(&meter, 1000 * interval_us * 1000, &result);
         assert_in_range(result.summary.min, 94, 100);
         assert_in_range(result.summary.max, 100, 106);
-        assert_near(result.values[1].min, result.summary.min);
-        assert_near(result.values[1].max, result.summary.max);
+        assert_near(result.values[1].min, sign > 0 ? result.summary.min : -result.summary.max);
+        assert_near(result.values[1].max, sign > 0 ? result.summary.max : -result.summary.min);
         assert_in_range(result.values[1].avg, result.values[1].min, result.values[1].max);
     }
 }
@@ -611,6 +613,9 @@ TEST(statistics)
     assert_near(figures.avg, 87.5);
     assert_near(figures.acc, 150);
     assert_near(figures.last, 100);
+    figures.factor = -1000;
+    apapi_value_result(&values.stats[0], &figures);
+    assert_true(figures.min == -100 && figures.avg == -87.5 && figures.max == -50);
     figures.factor = 1e12; /* mW x ns to Ws */
     apapi_value_result(&values.stats[1], &figures);
     assert_near(figures.acc, 350);
