@@ -15,7 +15,7 @@ setup_file() {
 @test "the sampler is in no control group of the job" {
     begin_held_step '' -N1 -w n1 --apapi=rapl
     begun_on n1 sh
-    cluster on n1 sh -c 'cat /proc/$(pgrep -x sh -u alice)/cgroup' | grep -q /job_
+    cluster on n1 sh -c 'cat /proc/$(pgrep -o -x sh -u alice)/cgroup' | grep -q /job_
     [[ $(cluster on n1 sh -c 'cat /proc/$(pgrep -x apapi-sampler)/cgroup') != */job_* ]]
     end_held_step
     grep -q '^  package' "$BATS_TEST_TMPDIR/err"

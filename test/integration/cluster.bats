@@ -122,6 +122,7 @@ machine_state() {
 
     run -0 cluster stop
     [ -z "$output" ]
+    wait # for both commands
     [ "$(cluster_processes)" = "" ]
     run ! pgrep -f "${nap[*]}"
     [ ! -e "$APAPI_CLUSTER_DIR" ]

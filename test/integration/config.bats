@@ -140,7 +140,7 @@ interval_ms() { # NODE
     out+=.2
     as_alice sbatch -N1 -w n1 -o "$out" --apapi=rapl --apapi-budget=9kJ --apapi-overflow='total >= 5J : log' --wrap \
         'env -u SLURM_APAPI_OVERFLOW srun sleep 0.3; srun --apapi-budget=many true || echo refused; APAPI_EVENTLIST=/none srun sh -c "exit 4"; echo "rc=$?"'
-    eventually grep -q rc= "$out"
+    eventually grep -q '^  measured' "$out"
     cat "$out"
     grep -qx rc=4 "$out"
     grep -q 'apapi: --apapi of the job: /none: No such file' "$out"

@@ -178,7 +178,7 @@ sampler_stays_outside() {
     begin_held_step '' -N1 -w n1 --apapi=rapl
     begun_on n1 sh
     [[ $(namespaces -x apapi-sampler) == "$(namespaces -o -x slurmd)" ]]
-    [[ $(namespaces -x sh -u alice) != "$(namespaces -o -x slurmd)" ]]
+    [[ $(namespaces -o -x sh -u alice) != "$(namespaces -o -x slurmd)" ]]
     end_held_step
     [[ $status -eq 0 ]]
 }

@@ -83,7 +83,7 @@ no_sleepers() { ! cluster on n1 pgrep -fx 'sleep 1020' && ! cluster on n2 pgrep 
     run submit 'exit 3' --apapi=rapl
     [[ $status -eq 3 && $(unwrapped "$output") == *"apapi: the job's table was not ready in time: apapi show has it"* ]]
     [[ $output != *"not measured"* ]]
-    cluster on n1 pkill -fx 'sleep 1020' # it has heard that the step has ended, so it is left alone
+    eventually cluster on n1 pkill -fx 'sleep 1020' # it has heard that the step has ended, so it is left alone
     eventually no_sleepers
 }
 

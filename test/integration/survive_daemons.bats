@@ -13,7 +13,7 @@ SLURM_RESTART_COUNT=77 srun true
 srun sh -c 'echo out; [ -n "$SLURM_RESTART_COUNT" ] || exec sleep 1000'
 END
     job=$(as_alice sbatch --parsable --requeue --open-mode=append -N1 -w n1 --output="$file" --apapi=rapl "$file.sh")
-    eventually runs_on n1 sleep
+    eventually grep -qx out "$file"
     cluster run scontrol requeue "$job"
     run_again "$job"
     is_over() { cluster run scontrol show job "$job" | grep -q JobState=COMPLETED; }

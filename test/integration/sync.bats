@@ -97,7 +97,7 @@ right() { # JOB NODES
     echo "job $1: $elapsed s $text; batch step: $batch"
     holds "[$text, $batch]" ".[1] as \$b | .[0].apapi | .v == 1 and .nodes == $2 and
             .uncertainty_j > 0 and .uncertainty_j < .energy_j and (.mean_w * \$b.s / .energy_j - 1 | fabs) < 0.02 + $2 * \$b.slack_s / \$b.s" &&
-        holds "[$text, $batch]" ".[1] as \$b | .[0].apapi | .energy_j <= 240 * $2 * ($elapsed + 1.5) and
+        holds "[$text, $batch]" ".[1] as \$b | .[0].apapi | .energy_j <= 240 * $2 * ([$elapsed + 1.5, \$b.s * 1.01 + \$b.slack_s] | max) and
             .energy_j >= 240 * (\$b.s * 0.99 - \$b.slack_s)" &&
         holds "$text" '.apapi | .measured_pct <= 100 and has("incomplete") == false'
 }
@@ -142,7 +142,7 @@ draws_240_w() { # TEXT JOB
     echo "$batch"
     holds "$batch" '.n == 2'
     draws_240_w "$text" "$REQUEUED"
-    holds "[$text, $batch]" ".[1] as \$b | .[0].apapi | .energy_j <= 240 * ($both + 2.5) and
+    holds "[$text, $batch]" ".[1] as \$b | .[0].apapi | .energy_j <= 240 * ([$both + 2.5, \$b.s * 1.01 + \$b.slack_s] | max) and
         .energy_j >= 240 * (\$b.s * 0.99 - \$b.slack_s)"
     holds "$text" '.apapi.measured_pct <= 100'
 }

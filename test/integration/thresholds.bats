@@ -46,15 +46,15 @@ end_counting() {
 
 @test "each task gets the signal once; exit status and output stay the program's" {
     make_counting
-    begin_step srun -N1 -w n1 -n2 --apapi --apapi-overflow='total >= 50J : log, signal=USR1' ./counting
-    eventually grep -q 'apapi: n1: total >= 50J crossed at .* with 50.*J' "$BATS_TEST_TMPDIR/err"
+    begin_step srun -N1 -w n1 -n2 --apapi --apapi-overflow='total >= 300J : log, signal=USR1' ./counting
+    eventually grep -q 'apapi: n1: total >= 300J crossed at .* with 300.*J' "$BATS_TEST_TMPDIR/err"
     eventually grep -q 1 "$work/count-0"
     eventually grep -q 1 "$work/count-1"
     end_counting
     [[ $status -eq 3 && $output == $'output of the program\noutput of the program' ]]
     [[ $(cat "$work/count-0" "$work/count-1") == $'1\n1' ]]
-    grep -q 'total >= 50J: crossed (at .*; SIGUSR1: to 2 processes)' "$BATS_TEST_TMPDIR/err"
-    holds "$(last_record n1)" '.crossings | length == 1 and .[0].threshold == "total >= 50J" and .[0].count == 1 and
+    grep -q 'total >= 300J: crossed (at .*; SIGUSR1: to 2 processes)' "$BATS_TEST_TMPDIR/err"
+    holds "$(last_record n1)" '.crossings | length == 1 and .[0].threshold == "total >= 300J" and .[0].count == 1 and
         .[0].action == "log, signal=USR1" and .[0].result == "SIGUSR1: to 2 processes"'
 }
 
@@ -62,7 +62,7 @@ end_counting() {
     make_counting
     as_alice sh -c "trap 'touch $work/bystander' USR1; until [ -e $work/enough ]; do sleep 0.1; done" 3>&- &
     local bystander=$!
-    begin_step srun -N1 -w n1 --apapi --apapi-overflow='total >= 50J : signal=USR1@step' sh -c './counting; exit $?'
+    begin_step srun -N1 -w n1 --apapi --apapi-overflow='total >= 300J : signal=USR1@step' sh -c './counting; exit $?'
     eventually grep -q 1 "$work/count-0"
     end_counting
     wait "$bystander"
@@ -87,7 +87,7 @@ touch done
 END
     # the same of a task
     alice_sh "sed -e 's/ >\([a-z]\)/ >task-\1/g' -e '/done/d' -e '/reached/d' -e '/PPID/d' command >as-task; chmod +x as-task"
-    begin_step srun -N1 -w n1 --export=ALL,MARK=17 --apapi --apapi-overflow='total >= 30J : exec=./command' \
+    begin_step srun -N1 -w n1 --export=ALL,MARK=17 --apapi --apapi-overflow='total >= 300J : exec=./command' \
         sh -c 'umask 027; ./as-task; exec ./counting'
     eventually test -e "$work/done"
     end_counting
@@ -101,7 +101,7 @@ END
     diff "$work/task-environment" "$work/environment"
     [[ $(<"$work/descriptors") == /dev/null || $(grep -v -e '^/dev/null$' -e "$work/" "$work/descriptors") == '' ]]
     [[ ! -e $work/reached ]]
-    grep -qx 'APAPI_OVERFLOW_THRESHOLD=total >= 30J' "$work/variables"
+    grep -qx 'APAPI_OVERFLOW_THRESHOLD=total >= 300J' "$work/variables"
     grep -qx 'APAPI_OVERFLOW_NODE=n1' "$work/variables"
     [[ $(wc -l <"$work/variables") -eq 7 ]]
     holds "$(last_record n1)" '.crossings[0].result == "exec: exit status 0"'
@@ -113,7 +113,7 @@ END
     chown root "$work/privileged"
     chmod 4755 "$work/privileged"
     begin_step srun -N1 -w n1 --apapi \
-        --apapi-overflow="total >= 30J : exec=cd $work; ulimit -n >limits; ulimit -Hl >>limits; touch done" \
+        --apapi-overflow="total >= 300J : exec=cd $work; ulimit -n >limits; ulimit -Hl >>limits; touch done" \
         sh -c 'ulimit -n 100; ulimit -l 64; exec ./privileged 1000'
     eventually test -e "$work/done"
     cluster run scancel -u alice
