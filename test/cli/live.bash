@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Live pages written by hand (test/fake/live); for `load`. $live is their folder, $build the programs'.
+# Live pages written by hand (test/fake/live/fake_live.py); for `load`. $live is their folder, $build the programs'.
 # shellcheck disable=SC2154 # they are the tests'
 
 # Have $clocked, the beginning of a command, give it the clock of a machine that has been up for long, whatever this one's
@@ -16,7 +16,7 @@ hold_pages() { # JQ EXPRESSION
     local word
     jq -n "$1" >"$BATS_TEST_TMPDIR/pages"
     [[ -p $BATS_TEST_TMPDIR/hold ]] || mkfifo "$BATS_TEST_TMPDIR/hold" "$BATS_TEST_TMPDIR/ready"
-    "${clocked[@]}" "$build/test/fake/live/fake-live" "$live" "$BATS_TEST_TMPDIR/pages" <"$BATS_TEST_TMPDIR/hold" >"$BATS_TEST_TMPDIR/ready" 3>&- &
+    "${clocked[@]}" "$repository/test/fake/live/fake_live.py" "$live" "$BATS_TEST_TMPDIR/pages" <"$BATS_TEST_TMPDIR/hold" >"$BATS_TEST_TMPDIR/ready" 3>&- &
     holder=$!
     exec 7>"$BATS_TEST_TMPDIR/hold"
     read -r word <"$BATS_TEST_TMPDIR/ready"
