@@ -115,7 +115,8 @@ TEST(a_socket)
 /* @return the first of RANGE free ports in a row; each process looks elsewhere. */
 static uint16_t find_range(void)
 {
-    for (uint16_t first = 20000 + getpid() % 2000 * RANGE; first < 32000; first += RANGE) {
+    for (uint16_t first = (uint16_t)(20000 + getpid() % 2000 * RANGE); first < 32000;
+         first += RANGE) {
         uint16_t port;
         int taken = 0;
 
