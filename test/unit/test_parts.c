@@ -78,9 +78,8 @@ static void pass_on_step(const char *name, const char *node, uint32_t job, int64
 
 static void take_all(void)
 {
-    for (int i = 0; i < 10; i++) {
-        receiver_work(&parts.receiver);
-    }
+    parts.receiver.slice_ns = 0; /* how long it takes is the machine's matter */
+    receiver_work(&parts.receiver);
 }
 
 static void deliver(void)
