@@ -282,8 +282,7 @@ END
     for program in sampler/apapi-sampler collect/apapi-collect; do
         tells 2 '*is started by spank_apapi.so*' "$built/$program" 3>&- 4>&-
         tells 0 "${program#*/} is started by spank_apapi.so*-h, --help, -V, --version" "$built/$program" --help
-        run -0 "$built/$program" -V
-        [[ $output == "${program#*/} "[0-9]* ]]
+        tells 0 "${program#*/} [0-9]*" "$built/$program" -V
         tells 2 "${program#*/}: unknown option '--no-such'*" "$built/$program" --no-such
     done
 }

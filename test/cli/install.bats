@@ -83,8 +83,7 @@ texts() { # TREE
         run -0 readelf -d "$tree/libexec/apapi/$program"
         [[ $output != *libapapi* && $output != *RUNPATH* ]]
     done
-    run -0 readelf -d "$tree/libexec/apapi/apapi-sync"
-    [[ $output == *'[$ORIGIN/../../lib'[:\]]* ]]
+    tells 0 '*\[$ORIGIN/../../lib[]:]*' readelf -d "$tree/libexec/apapi/apapi-sync"
     tells 0 "*libapapi.so.0 => $tree/*" ldd "$tree/libexec/apapi/apapi-sync"
 }
 

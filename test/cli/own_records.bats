@@ -44,8 +44,7 @@ of_somebody() { "${somebody[@]}" env APAPI_CONFIG="$public/apapi.conf" "$public/
 @test "another's job: one sentence" {
     for words in 'report -j 18' 'show 18' 'plot -o - 18' 'regions 18'; do
         # shellcheck disable=SC2086 # words
-        run -1 of_nobody $words
-        [[ $output == "apapi ${words%% *}: none of your own records matches; only root reads the records of other users" ]]
+        tells 1 "apapi ${words%% *}: none of your own records matches; only root reads the records of other users" of_nobody $words
     done
     tells 1 'apapi report: --user=somebody: only root reads the records of other users; without it, yours are shown' of_nobody report -u somebody
     tells 0 17 of_nobody report -n -P -u 65534 -S 2026-01-01 --format=jobid

@@ -278,8 +278,7 @@ forge() { # JOB JQ-EXPRESSION
     sync_all
     conf=$APAPI_CLUSTER_DIR/etc/own.conf
     echo "acct_dir = $APAPI_ACCT_DIR" >"$conf"
-    run -0 as_alice env APAPI_CONFIG="$conf" "$install/bin/apapi" show --brief "$TWO_NODES"
-    [[ $output == *"Job ID: $TWO_NODES"* ]]
+    tells 0 "*Job ID: $TWO_NODES*" as_alice env APAPI_CONFIG="$conf" "$install/bin/apapi" show --brief "$TWO_NODES"
     energy=$(awk '$1 == "Energy:" { print $2 * ($3 == "kJ" ? 1000 : 1) }' <<<"$output")
     holds "$(comment "$TWO_NODES")" ".apapi.energy_j / $energy - 1 | fabs < 1e-3"
 }
