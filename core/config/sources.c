@@ -2,17 +2,19 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "apapi/source.h"
 #include "base/text.h"
 #include "config/config.h"
 
+#define NOBODY 65534 /* in a container, the owner of files of users whom it does not have */
+
 void config_set_sources(const struct config *config)
 {
     for (size_t i = 0; i < config->setting_count; i++) {
-        const struct config_setting *setting = &config->settings[i];
-
-        apapi_source_set(setting->section, setting->key, setting->value);
+        apapi_source_set(config->settings[i].section, config->settings[i].key,
+                         config->settings[i].value);
     }
 }
 
@@ -21,16 +23,15 @@ void config_read_chosen(const char *program, struct config *config, const struct
     const char *path = config_path();
     bool site = path == config_site_path();
     char clean[CONFIG_LIST_SIZE];
+    struct stat file;
 
     /* ordinary users may be kept from reading the site's; with /dev/null there is none to read */
-    if (config_read(config, path, sink) && !(site && (errno == ENOENT || errno == EACCES)) &&
-        strcmp(path, "/dev/null") != 0) {
-        const char *why =
-            errno == EPERM ? "others can write it, or it is another user's" : strerror(errno);
-
+    if (config_read(config, path, sink) && strcmp(path, "/dev/null") != 0 &&
+        !(site && (errno == ENOENT || errno == EACCES ||
+                   (stat(path, &file) == 0 && file.st_uid == NOBODY)))) {
         text_clean(clean, sizeof clean, path);
         fprintf(stderr, "%s: %s%s has no effect: %s\n", program, site ? "" : "APAPI_CONFIG=", clean,
-                why);
+                errno == EPERM ? "others can write it, or it is another user's" : strerror(errno));
     }
 }
 
