@@ -343,7 +343,7 @@ static int options_check(enum spank_apapi_option option)
     }
     if (choice_needs_permission(choice) && !policy_uid(&config, getuid()) &&
         (spank_apapi_user_name(getuid(), name) || !policy_user(&config, getuid(), name))) {
-        return options_refuse(option, "this site lets certain users only ask for measurements, or "
+        return options_refuse(option, "this site lets only certain users ask for measurements, or "
                                       "switch them off");
     }
     if (options_check_components(option) ||

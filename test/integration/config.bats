@@ -101,7 +101,7 @@ interval_ms() { # NODE
     configure "allow_users = $(cluster run id -u bob), carol"
     for command in 'srun -N1' sbatch salloc; do
         # shellcheck disable=SC2086 # words
-        fails '*lets certain users only ask*' as_alice $command --apapi=rapl "$script"
+        fails '*lets only certain users ask*' as_alice $command --apapi=rapl "$script"
     done
     # what stands in his shell's files ends nothing
     tells 0 '*: apapi: SLURM_APAPI is ignored: *certain users*' as_alice SLURM_APAPI=rapl srun -N1 "$script"
@@ -115,7 +115,7 @@ interval_ms() { # NODE
     [[ $(records n1 | wc -l) -eq $before ]]
     configure $'allow_users = bob\ndefault=rapl'
     tells 0 '' cluster run --user bob srun -N1 -w n1 --apapi=off true
-    fails '*lets certain users only ask*' as_alice srun -N1 -w n1 --apapi=off true
+    fails '*lets only certain users ask*' as_alice srun -N1 -w n1 --apapi=off true
     tells 0 '*SLURM_APAPI is ignored: *certain users*package*' as_alice SLURM_APAPI=off srun -N1 -w n1 sleep 0.2
     as_alice _SLURM_SPANK_OPTION_apapi_apapi=off srun -N1 -w n1 true
     eventually records_are n1 $((before + 2))
@@ -133,7 +133,7 @@ interval_ms() { # NODE
     grep -qx ran "$out"
     grep -qx rc=3 "$out"
     grep -qx rc=4 "$out"
-    grep -q 'apapi: --apapi of the job: this site lets certain users' "$out"
+    grep -q 'apapi: --apapi of the job: this site lets only certain users' "$out"
     grep -q 'apapi: --apapi-interval of the job: 20ms is faster' "$out"
     [[ $(records n1 | jq -c "select(.job == $job)") == '' ]]
     configure ''
