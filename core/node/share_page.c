@@ -58,6 +58,7 @@ static struct share_page *share_page_map(const struct share_key *key, int mode)
     char path[PATH_MAX];
     struct share_page *page = NULL;
 
+    errno = ENOTSUP; /* there is a file, but not of this version */
     if (snprintf(path, sizeof path, "%s/%s/" NODE_SHARES, key->live_dir, key->node) <
         (int)sizeof path) {
         page = shared_page_find(AT_FDCWD, path, mode, sizeof *page);
@@ -66,7 +67,6 @@ static struct share_page *share_page_map(const struct share_key *key, int mode)
         shared_page_unmap(page, sizeof *page);
         page = NULL;
     }
-    errno = ENOENT;
     return page;
 }
 
@@ -126,12 +126,10 @@ static void share_end_visit(const struct cgroup_step *step, void *context)
 static void share_end_begin(struct share_end *end, const struct share_end_search *search)
 {
     struct share_row *row = &end->found.row;
+    bool counted = search->group.cpu_ns != CGROUP_CPU_UNKNOWN;
 
-    memset(row, 0, sizeof *row);
-    row->inode = search->group.inode;
-    row->job = search->key->job;
-    row->flags = SHARE_ROW_USED |
-                 (search->group.cpu_ns == CGROUP_CPU_UNKNOWN ? 0 : (uint32_t)SHARE_ROW_COUNTED);
+    *row = (struct share_row){.inode = search->group.inode, .job = search->key->job};
+    row->flags = SHARE_ROW_USED | (counted ? (uint32_t)SHARE_ROW_COUNTED : 0);
     row->cores = search->cores;
     row->time_ns = end->found.head.time_ns;
     snprintf(row->step, sizeof row->step, "%s", search->key->step);
@@ -167,7 +165,8 @@ static bool share_end_is_fresh(const struct share_key *key, uint64_t now_ns)
     struct share_found found;
 
     share_page_look(key, &found);
-    return found.head.size > 0 && found.head.time_ns + SHARE_PAGE_FRESH_NS >= now_ns;
+    return found.head.size == 0 ? errno == ENOTSUP /* and stays so: there is no need to wait */
+                                : found.head.time_ns + SHARE_PAGE_FRESH_NS >= now_ns;
 }
 
 void share_end_refresh(const struct share_key *key)
@@ -211,9 +210,7 @@ int share_end_look(const struct share_key *key, struct share_end *end)
     end->tail_ns = now_ns > row->time_ns ? now_ns - row->time_ns : 0;
     counted = grouped && search.group.cpu_ns != CGROUP_CPU_UNKNOWN;
     if (counted) {
-        tail.cpu_s = search.group.cpu_ns > row->cpu_ns
-                         ? (double)(search.group.cpu_ns - row->cpu_ns) / NS_PER_S
-                         : 0;
+        tail.cpu_s = fmax((double)(int64_t)(search.group.cpu_ns - row->cpu_ns), 0) / NS_PER_S;
     }
     tail.cores = row->cores;
     tail.seconds = (double)end->tail_ns / NS_PER_S;

@@ -112,7 +112,8 @@ struct share_found {
 
 /**
  * Find the latest row of a step in the page of a node.
- * @return 0; -1 with errno ENOENT: the node has no page, `head.size` is 0, or the step has no row
+ * @return 0; -1 with errno ENOENT: the step has no row, or the node no page, ENOTSUP: the page is
+ * of another version. Without a page of this version `head.size` is 0
  */
 int share_page_look(const struct share_key *key, struct share_found *found);
 
@@ -137,7 +138,7 @@ void share_end_refresh(const struct share_key *key);
 /**
  * Find all energy that a step is given, while its control group is still there: up to the last
  * reading from the page, after it from the CPU time that the step has used. Does not wait.
- * @param end  result; `found.head.size` 0: the node has no page
+ * @param end  result; `found.head.size` 0: as share_page_look(), also errno
  * @return 0; -1: the step is not known, or began after the node sampler had ended
  */
 int share_end_look(const struct share_key *key, struct share_end *end);

@@ -315,8 +315,9 @@ static const char *share_look(const struct share_key *key, struct share_end *end
     const struct share_head *head = &end->found.head;
 
     if (share_end_look(key, end)) {
-        return head->size > 0 && !end->orphaned ? "the node sampler has not seen the step"
-                                                : "no node sampler runs";
+        return head->size == 0 && errno == ENOTSUP ? "the node sampler is of another version"
+               : head->size > 0 && !end->orphaned  ? "the node sampler has not seen the step"
+                                                   : "no node sampler runs";
     }
     if (end->tail_ns > STALE_NS + 2 * head->interval_ns) {
         return "the node sampler has stopped";
