@@ -361,8 +361,8 @@ int spank_apapi_listen(uint16_t first, uint16_t last, uint16_t *port, struct apa
         close(fd);
     }
     return any ? apapi_fail(err, code, "cannot listen: %s", strerror(code))
-               : apapi_fail(err, code, "no port of SrunPortRange=%d-%d can be had: %s", first, last,
-                            strerror(code));
+               : apapi_fail(err, code, "no port of SrunPortRange=%d-%d can be opened: %s", first,
+                            last, strerror(code));
 }
 
 /* The kernel chooses a free abstract name, which starts with a NUL. No file is left behind. */

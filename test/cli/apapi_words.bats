@@ -85,7 +85,7 @@ regions|which JOB? See 'apapi help regions'
 regions --format xml 17|--format=xml: valid are table, json and csv
 plot -o a.html|which JOB? See 'apapi help plot'
 plot 17|which file? -o FILE.svg or FILE.html; or -o -
-plot 17 -o a.gif|a.gif: its name must end with .svg or .html, or -f say which it is
+plot 17 -o a.gif|a.gif: its name must end with .svg or .html, or -f name the format
 plot 17 --by user -o a.html|--by=user: valid are domain and node
 export|which file? Name it, or prometheus_dir in apapi.conf
 export --prometheus a.prom b.prom|one file; 'apapi help export' shows how

@@ -691,7 +691,7 @@ static int check(struct plot *plot)
         if (!plot->page && strcmp(plot->output, "-") != 0 &&
             (!dot || strcasecmp(dot, ".svg") != 0)) {
             return command_refuse(
-                COMMAND, "%.200s: its name must end with .svg or .html, or -f say which it is",
+                COMMAND, "%.200s: its name must end with .svg or .html, or -f name the format",
                 plot->output);
         }
     }
