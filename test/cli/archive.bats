@@ -28,7 +28,7 @@ step() { # JOB SCRIPT [KEY=VALUE...]
 }
 
 written() { # JQ EXPRESSION: of all lines in the accounting files of n1
-    find "$acct" -name n1.jsonl -exec cat {} + | jq -c "$1"
+    cat "$acct"/*/n1.jsonl | jq -c "$1" # one day after the other
 }
 
 as_written() { # the answer without what is for its reader alone
