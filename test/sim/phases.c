@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * apapi-phases: a program of three regions, "low", "middle" and "high", in which each thread draws
- * 40, 100 and 160 W of the simulated hardware, for a random 0.5 to 5 ms each. At the end it prints
- * the true energies and times, as JSON.
+ * 40, 100 and 160 W of the simulated hardware, for a random 0.5 to 5 ms each, at least once. At the
+ * end it prints the true energies and times, as JSON.
  *
  * usage: apapi-phases LOAD_FILE SECONDS SEED THREADS [kill|wait]
  * LOAD_FILE "-": it draws nothing. "kill": it ends by SIGKILL inside a region. "wait": meanwhile
@@ -59,7 +59,7 @@ static void *phases_run(void *argument)
     for (size_t i = 0; i < PHASES_REGIONS; i++) {
         handles[i] = apapi_region_handle(phases_names[i]);
     }
-    while (now_ns < phases_end_ns) {
+    while (now_ns < phases_end_ns || !self->passes[0] || !self->passes[1] || !self->passes[2]) {
         size_t region = random_below(&self->random, PHASES_REGIONS);
         uint64_t length_ns = PHASES_LEAST_NS + random_below(&self->random, PHASES_SPAN_NS), pj;
 
