@@ -23,12 +23,13 @@ void config_read_chosen(const char *program, struct config *config, const struct
     const char *path = config_path();
     bool site = path == config_site_path();
     char clean[CONFIG_LIST_SIZE];
-    struct stat file;
+    struct stat file, proc; /* /proc is root's */
 
     /* ordinary users may be kept from reading the site's; with /dev/null there is none to read */
     if (config_read(config, path, sink) && strcmp(path, "/dev/null") != 0 &&
         !(site && (errno == ENOENT || errno == EACCES ||
-                   (stat(path, &file) == 0 && file.st_uid == NOBODY)))) {
+                   (stat(path, &file) == 0 && stat("/proc", &proc) == 0 && file.st_uid == NOBODY &&
+                    proc.st_uid == NOBODY)))) {
         text_clean(clean, sizeof clean, path);
         fprintf(stderr, "%s: %s%s has no effect: %s\n", program, site ? "" : "APAPI_CONFIG=", clean,
                 errno == EPERM ? "others can write it, or it is another user's" : strerror(errno));
