@@ -108,11 +108,10 @@ static void sampling_for_all(struct sampling *sampling, void (*call)(struct work
 void sampling_open(struct sampling *sampling, uint64_t patience_ns)
 {
     uint64_t now_ns = sampling_now_ns(sampling);
+    uint64_t least_ns = patience_ns > APAPI_OPEN_WAIT_NS ? patience_ns : APAPI_OPEN_WAIT_NS;
 
     sampling_for_all(sampling, worker_open);
-    worker_await_open(&sampling->shared,
-                      now_ns +
-                          (patience_ns > APAPI_OPEN_WAIT_NS ? patience_ns : APAPI_OPEN_WAIT_NS));
+    worker_await_open(&sampling->shared, now_ns + least_ns);
     for (size_t i = 0; patience_ns > 0 && i < sampling->count; i++) {
         if (sampling_has_own(sampling, i)) {
             worker_await_open(&sampling->own[i], now_ns + patience_ns);
@@ -120,15 +119,16 @@ void sampling_open(struct sampling *sampling, uint64_t patience_ns)
     }
 }
 
-/* Give a component its own worker if its source, now open, says that it may take long. */
+/* Sources that may take long, or are open while another one is not, get their own workers. */
 static void sampling_choose_workers(struct sampling *sampling)
 {
     pthread_mutex_lock(&sampling->shared.mutex);
     for (size_t i = 0; i < sampling->count; i++) {
         struct component *component = &sampling->components[i];
 
-        if (!component->own_worker) {
-            component->own_worker = component->reader && component->reader->own_worker;
+        if (!component->own_worker && component->reader) {
+            component->own_worker =
+                component->reader->own_worker || sampling->shared.task.call == WORKER_OPEN;
         }
     }
     pthread_mutex_unlock(&sampling->shared.mutex);

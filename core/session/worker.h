@@ -36,8 +36,8 @@ struct worker_task {
 
 /**
  * Reads one or more components, each when it is due. A session has one shared worker for all
- * components except those that have an own worker: components that are slow to open or to read,
- * that may end their thread, or that have failed for so long that their source is opened again.
+ * components but those with an own worker: they are slow to open or to read, may end their thread,
+ * are opened again after long failures, or are open while the shared worker is opening another.
  *
  * worker_step() does the worker's next step; the worker's thread calls it, and sleeps in between.
  *

@@ -39,9 +39,9 @@ struct apapi_sample {
 
 /*
  * A worker is a thread that reads components. One shared worker reads most of them. A component has
- * its own worker if its source is slow to open, may end the thread that reads it, or has failed for
- * a while. The longest waits [ns]: APAPI_OPEN_WAIT_NS of a create for the sources that the shared
- * worker opens, APAPI_START_WAIT_NS of a start for the first readings of own
+ * its own worker if its source is slow to open, may end its thread, has failed for a while, or is
+ * open while another one hangs. The longest waits [ns]: APAPI_OPEN_WAIT_NS of a create for sources
+ * that the shared worker opens, APAPI_START_WAIT_NS of a start for the first readings of own
  * workers, APAPI_STOP_WAIT_NS of a stop for their last readings, APAPI_SHARED_WAIT_NS of both for
  * the readings of the shared worker. A thread must not be cancelled in a function of a session.
  */
