@@ -112,12 +112,9 @@ apapi report: 92.2: no record of 1 of 2 nodes; there is one of n1" ]]
     complains 1 '*several jobs match: 1 of c1, 2 of c2;*' "$apapi" show --acct-dir "$acct" -j 1 -j 2
     record 2 0 n1 0 100 200 # the cluster is shown if there are several
     record 4 0 login 0 10 10 'del(.job) | .cluster = ""' # a record outside Slurm is of none
-    run -0 report -j 2
-    [[ ${lines[0]} == "jobid       cluster     user "* && ${lines[1]} == "2           c1 "* && ${lines[2]} == "2           c2 "* ]]
-    run -0 report -S 2000-01-01 --by step -M c1
-    [[ ${lines[0]} == "stepid        name "* ]]
-    run -0 report -j 2 --csv
-    [[ ${lines[0]} == jobid,user,* ]]
+    prints 0 $'jobid       cluster     user *\n2           c1 *\n2           c2 *' report -j 2
+    prints 0 'stepid        name *' report -S 2000-01-01 --by step -M c1
+    prints 0 'jobid,user,*' report -j 2 --csv
 }
 
 @test "CO2 and cost, with PUE" {
@@ -153,12 +150,16 @@ apapi report: 92.2: no record of 1 of 2 nodes; there is one of n1" ]]
     [[ ${#lines[@]} -eq 2 ]]
 }
 
-@test "a share with unknown idle power in it is named" {
+@test "shares with unknown idle power are named, and so is what whole nodes' shares count twice" {
     local share='.share = {method: "cpu-time", idle: "apart", domains: {package: {energy_j: 6000, uncertainty_j: 1}}, total: {energy_j: 6000, uncertainty_j: 1}}'
     record 17 0 n1 0 100 200 "$share | .share.idle = \"included\" | .share.domains.package.uncertainty_j = 12000"
     record 18 0 n1 0 100 200 "$share"
     validate_records "$acct"/*/n1.jsonl
     tells 0 $'17|6000|12000|1\n18|6000|1|0' cells jobid,energy,uncertainty,idle_included --energy share
     run -0 --separate-stderr report -S 2026-01-01 --energy share
-    [[ $stderr == *"17.0: idle power of n1 not known: energy and cost include it"* && $stderr != *18.0* ]]
+    [[ $stderr == *"17.0: idle power of n1 not known: energy and cost include it"* && $stderr != *18.0* && $stderr != *shared* ]]
+    record 20 0 n2 0 100 60 "$share | .share.method = \"exclusive\"" # suspended after 40 s for the next one
+    record 21 0 n2 40 100 60 "$share | .share.method = \"exclusive\""
+    complains 0 '*nodes shared by jobs: 3.600 kJ counted more than once*' report -S 2026-01-01 --energy share --by user
+    prints 0 '*"shared_j":3600,*' report -S 2026-01-01 --energy share --json
 }

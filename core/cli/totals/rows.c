@@ -455,19 +455,19 @@ static int shared_add_node(const struct sum_store *store, uint32_t *numbers, siz
 int report_ledger_shared(const struct report_ledger *ledger, double *shared_j)
 {
     const struct sum_store *store = &ledger->store;
-    size_t count = store->piece_count;
-    uint32_t *numbers;
-    int result = 0;
+    bool jobs = ledger->by != REPORT_BY_NODE && ledger->by != REPORT_BY_STEP; /* are added up */
+    uint32_t *numbers = sum_numbers(store);
+    size_t count = 0;
+    int result = numbers ? 0 : -1;
 
     *shared_j = 0;
-    if (ledger->by == REPORT_BY_NODE || ledger->by == REPORT_BY_STEP || store->shares) {
-        return 0; /* not added up, steps of one job only, or shares, which do not overlap */
+    for (uint32_t i = 0; i < store->piece_count && jobs && numbers; i++) {
+        numbers[count] = i;
+        count += !store->shares || store->pieces[i].exclusive; /* other shares do not overlap */
     }
-    numbers = sum_numbers(store);
-    if (!numbers) {
-        return -1;
+    if (count > 0) {
+        qsort_r(numbers, count, sizeof *numbers, shared_compare, store->pieces);
     }
-    qsort_r(numbers, count, sizeof *numbers, shared_compare, store->pieces);
     for (size_t first = 0, same; first < count && result == 0; first += same) {
         bool overlap;
 

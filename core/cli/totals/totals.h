@@ -150,7 +150,7 @@ int report_ledger_sum(const struct report_ledger *ledger, uint32_t at,
 
 /**
  * @param shared_j  energy that rows count more than once because jobs shared nodes [J]; 0: none, or
- * the rows are nodes or steps
+ * the rows are nodes or steps. Of shares, only those of whole nodes can overlap
  * @return 0; -1 with errno ENOMEM.
  */
 int report_ledger_shared(const struct report_ledger *ledger, double *shared_j);
