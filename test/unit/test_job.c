@@ -187,36 +187,6 @@ TEST(gpus_of_steps_at_the_same_time_add_up)
     }
 }
 
-/* The package counter of one step never moved; another step knows 5 s of its time. */
-TEST(an_unknown_domain_is_missing_in_the_total)
-{
-    struct apapi_record records[] = {step("0", "n1", 0, 10, NAN), step("1", "n1", 5, 10, 100),
-                                     step("0", "n2", 0, 10, 100)};
-    struct apapi_job_total total;
-
-    for (size_t i = 0; i < 3; i++) {
-        add_domain(&records[i], APAPI_DOMAIN_DRAM, 10);
-    }
-    records[0].measurement.domains[PACKAGE].measured = false;
-    total = total_of(records, 3);
-    assert_int_equal(total.missing_domains, 0);
-    records[0].measurement.unknown_domains = 1U << PACKAGE;
-    total = total_of(records, 3);
-    assert_int_equal(total.missing_domains, 1U << PACKAGE);
-    assert_int_equal(total.covered_ns, 15 * S);
-    assert_int_equal(total.domains[PACKAGE].covered_ns, 15 * S);
-    assert_int_equal(total.domains[PACKAGE].recorded_ns, 20 * S);
-    assert_int_equal(total.domains[PACKAGE].unknown, 1);
-    assert_about(total.domains[PACKAGE].energy_j, 1500);
-    assert_about(total.energy_j, 1700);
-    records[1].measurement.start_unix_ns = BEGIN;
-    records[1].measurement.elapsed_ns = 10 * S;
-    assert_int_equal(total_of(records, 3).missing_domains, 0);
-    records[0].measurement.unknown_domains = 0;
-    records[1].measurement.domains[PACKAGE].measured = false; /* every node has a package */
-    assert_int_equal(total_of(records, 3).missing_domains, 1U << PACKAGE);
-}
-
 #define MANY 66000
 
 /* Each record runs for half of the time: to compare all with all others would take hours. */
