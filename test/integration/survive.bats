@@ -18,7 +18,7 @@ setup_file() {
     cluster run scontrol update "jobid=$(limited)" EndTime=now+1
 }
 
-# What n3 says, the last test reads: the time limit may come before that.
+# Not n3's: the last test reads it, and the time limit may come before that test.
 clear_logs() { truncate -s 0 "$APAPI_CLUSTER_DIR"/log/slurmd-n[12].log; }
 
 limited() { cluster run squeue -h -n limited -o %i; }
